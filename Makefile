@@ -1,0 +1,48 @@
+# Each target does its own set-up. `make` is what must pass before a change is handed in.
+VENV ?= .venv
+PY := $(VENV)/bin/python
+SYSTEM_PYTHON ?= $(shell command -v python3.13 || command -v python3.12 || command -v python3.11 || command -v python3)
+ARGS ?=
+
+.PHONY: check lint types contracts test demo reports bench lock format clean setup
+
+check: lint types contracts test  ## lint, types, import contracts, tests
+
+$(VENV)/.run: requirements/run.txt pyproject.toml scripts/setup
+	scripts/setup run $(VENV) $(SYSTEM_PYTHON)
+
+$(VENV)/.dev: requirements/dev.txt pyproject.toml scripts/setup
+	scripts/setup dev $(VENV) $(SYSTEM_PYTHON)
+
+demo: $(VENV)/.run  ## the whole job on this machine, with the stand-in
+	$(VENV)/bin/leapprof demo $(ARGS)
+
+lint: $(VENV)/.dev
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+
+types: $(VENV)/.dev
+	$(VENV)/bin/mypy
+
+contracts: $(VENV)/.dev
+	$(VENV)/bin/lint-imports
+
+test: $(VENV)/.dev  ## every test that runs in minutes
+	scripts/debian-packages
+	$(PY) -m pytest $(ARGS)
+
+reports: $(VENV)/.run  ## reports/ made again from samples/
+	$(PY) -m samples.make_reports
+
+lock: $(VENV)/.dev  ## requirements/*.txt made again from *.in
+	$(VENV)/bin/pip install -q uv
+	cd requirements && for set in run dev; do \
+	  ../$(VENV)/bin/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	    --custom-compile-command "make lock" -q run.in images.in $$([ $$set = dev ] && echo dev.in) -o $$set.txt; done
+
+format: $(VENV)/.dev
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+
+clean:
+	rm -rf $(VENV) build *.egg-info
