@@ -118,7 +118,7 @@ class FormatVersionError(StoreError):
 
 
 class NotEnoughDataError(LeapprofError):
-    """Nothing is left to compare. (Too little for a verdict is a Finding, not this.)"""
+    """Nothing is left to compare; too little for a verdict is a Finding, not this."""
 
     exit_code = 6
 

@@ -30,8 +30,7 @@ def significant(value: float, digits: int = 3) -> str:
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else str(value)
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
-    text = f"{value:,.{decimals}f}"
-    return text
+    return f"{value:,.{decimals}f}"
 
 
 def _scaled(value: float, scale: tuple[tuple[int, str], ...], base: str) -> str:
