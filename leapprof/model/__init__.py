@@ -1,5 +1,6 @@
 """The values that leapprof's floors hand to each other. Frozen; no I/O, no clock, no logic of a floor."""
 
+from leapprof.model.access import DeviceRating, HostConfig, NodeosSelector
 from leapprof.model.comparison import (
     Chart,
     Comparison,
@@ -45,6 +46,7 @@ __all__ = [
     "ConfigChange",
     "Device",
     "DeviceKind",
+    "DeviceRating",
     "Effect",
     "Estimate",
     "Event",
@@ -54,10 +56,12 @@ __all__ = [
     "Gap",
     "Grade",
     "Host",
+    "HostConfig",
     "Interval",
     "MetricComparison",
     "Mount",
     "Nodeos",
+    "NodeosSelector",
     "PublishedFigure",
     "ReadStatus",
     "Recording",

@@ -1,0 +1,1 @@
+"""leapprof's own files: the inventory of hosts, and settings."""
