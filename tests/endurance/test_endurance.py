@@ -28,7 +28,7 @@ def test_every_rating_agrees_with_its_dwpd() -> None:
     for rating in known_ratings():
         if rating.dwpd and rating.warranty_years:
             tbw = tbw_from_dwpd(rating.dwpd, rating.capacity_bytes, rating.warranty_years)
-            assert tbw == pytest.approx(rating.rated_tbw, rel=0.12), rating
+            assert tbw == pytest.approx(rating.rated_tbw, rel=0.05), rating
 
 
 def test_every_rating_names_its_source_and_grade() -> None:
