@@ -1,1 +1,1 @@
-"""What leapprof knows of nodeos: options, configuration grammar, rules, log lines, API answers, stages. Pure."""
+"""What leapprof knows of nodeos: options, config grammar, rules, log lines, API answers, stages. Pure."""

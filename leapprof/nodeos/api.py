@@ -86,7 +86,7 @@ class NodeInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DbSize:
-    """The answer of /v1/db_size/get: the state database, bytes. ``reclaimable_bytes`` is Spring's, else None."""
+    """The answer of /v1/db_size/get: the state database, bytes; ``reclaimable_bytes`` is Spring's alone."""
 
     used_bytes: int
     free_bytes: int
@@ -96,7 +96,7 @@ class DbSize:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainMetrics:
-    """What load normalisation takes from the metrics of any version; None where the version has no such name."""
+    """What load normalisation takes from the metrics of any version; None where it has no such name."""
 
     head_block: int | None
     lib_block: int | None

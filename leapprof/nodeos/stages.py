@@ -1,0 +1,110 @@
+"""What a nodeos was doing at each moment: arrays in, labels out.
+
+With head lag and process presence alone there are four labels; evidence from the log or the counters
+(loading, flushing) refines them. Sources: nodeos's start order (programs/nodeos/main.cpp and
+plugins/chain_plugin of Leap 5.0.3: the API answers only after the state is mapped, the snapshot loaded
+and the blocks replayed); libraries/chain of the same: a block every 0.5 s.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+STARTING = "starting"
+LOADING_SNAPSHOT = "loading-snapshot"
+PRELOADING_STATE = "preloading-state"
+REPLAYING = "replaying"
+SYNCING = "syncing"
+LIVE = "live"
+STOPPING = "stopping"
+WRITING_STATE = "writing-state"
+DOWN = "down"
+
+STAGES = (
+    STARTING,
+    LOADING_SNAPSHOT,
+    PRELOADING_STATE,
+    REPLAYING,
+    SYNCING,
+    LIVE,
+    STOPPING,
+    WRITING_STATE,
+    DOWN,
+)
+
+# A node at the head lags by a block (0.5 s), the way there and the age of the answer; irreversible mode
+# and hand-overs of producers add seconds. Ten blocks behind is catching up.
+SYNCING_LAG_MS = 5_000
+# How long a head lag read from the API may stand for later ticks: get_info is asked every 10 s, and an
+# answer may be missed; three missed ones are no knowledge.
+LAG_HOLDS_S = 35.0
+
+
+def label_stages(
+    time_s: NDArray[np.float64],
+    process_up: NDArray[np.bool_],
+    head_lag_ms: NDArray[np.float64],
+    process_id: NDArray[np.int64] | None = None,
+    evidence: NDArray[np.object_] | None = None,
+) -> NDArray[np.object_]:
+    """Return the stage of a nodeos at each tick.
+
+    Args:
+        time_s: (n,) seconds, not decreasing.
+        process_up: (n,) whether the process was there.
+        head_lag_ms: (n,) wall clock minus time of the head block, milliseconds, NaN where not asked or not
+            answered. It holds for later ticks of the same process until LAG_HOLDS_S have passed.
+        process_id: (n,) any integer that changes when another process takes over (start ticks); without
+            it a change shows only as a tick without process.
+        evidence: (n,) a stage that the log or the counters prove (replaying, writing-state …), or None;
+            it wins over the head lag while the process is up.
+
+    Returns:
+        (n,) of the labels above: down without process; starting until its API has answered for the first
+        time; then syncing while the head is more than SYNCING_LAG_MS old, else live; stopping where the API
+        fell silent for good before the process went.
+    """
+    n = len(time_s)
+    labels = np.full(n, DOWN, dtype=object)
+    for first, end in _lives(process_up, process_id):
+        labels[first:end] = _label_life(time_s[first:end], head_lag_ms[first:end], is_last=end == n)
+    if evidence is not None:
+        proved = process_up & np.array([e is not None for e in evidence], dtype=bool)
+        labels[proved] = evidence[proved]
+    return labels
+
+
+def _lives(process_up: NDArray[np.bool_], process_id: NDArray[np.int64] | None) -> list[tuple[int, int]]:
+    """Return the index ranges in which one process was up."""
+    n = len(process_up)
+    if n == 0:
+        return []
+    starts = process_up.copy()
+    starts[1:] &= ~process_up[:-1] if process_id is None else (~process_up[:-1] | (np.diff(process_id) != 0))
+    lives = []
+    for first in np.flatnonzero(starts):
+        later = np.flatnonzero(~process_up[first:] | starts[first:])
+        later = later[later > 0]
+        lives.append((int(first), int(first + later[0]) if len(later) else n))
+    return lives
+
+
+def _label_life(
+    time_s: NDArray[np.float64], head_lag_ms: NDArray[np.float64], *, is_last: bool
+) -> NDArray[np.object_]:
+    """Return the labels of one process from its first to its last tick."""
+    n = len(time_s)
+    labels = np.full(n, STARTING, dtype=object)
+    answered = np.flatnonzero(np.isfinite(head_lag_ms))
+    if len(answered) == 0:
+        return labels
+    held = np.searchsorted(answered, np.arange(n), side="right") - 1
+    known = held >= 0
+    source = answered[np.maximum(held, 0)]
+    lag = head_lag_ms[source]
+    labels[known] = np.where(lag[known] > SYNCING_LAG_MS, SYNCING, LIVE)
+    silent = known & (time_s - time_s[source] > LAG_HOLDS_S)
+    after_last = source == answered[-1]
+    # A silence inside a life is a busy node (get_info is not answered while it syncs); at its end it stops.
+    labels[silent & ~after_last] = SYNCING
+    labels[silent & after_last] = SYNCING if is_last else STOPPING
+    return labels
