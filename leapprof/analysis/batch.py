@@ -1,0 +1,114 @@
+"""Means over equal stretches of time: the one door through which 1 Hz data and a server's means enter.
+
+A batch is a whole number of minutes, because the kernel writes back dirty pages every 5 and 30 s: batches
+cut across that pattern make their means look anticorrelated and hide the slow part. Between 20 and 39
+batches are made of a window; from three whole days on the day is the independent unit.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leapprof.model import BatchMeans, Series
+from leapprof.units import DAY_S
+
+MINUTE_S = 60
+FEWEST_BATCHES = 20
+WHOLE_DAYS = 3
+LEAST_COVERED = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """A stretch of time on the host's CLOCK_BOOTTIME, seconds."""
+
+    start_s: float
+    end_s: float
+
+    @property
+    def duration_s(self) -> float:
+        """Return its length in seconds."""
+        return self.end_s - self.start_s
+
+
+def batch_length_s(duration_s: float) -> float | None:
+    """Return the length of a batch for a window: whole minutes, or a day; None when under 20 minutes."""
+    if duration_s >= WHOLE_DAYS * DAY_S:
+        return float(DAY_S)
+    minutes = int((duration_s + 1e-6) // (MINUTE_S * FEWEST_BATCHES))
+    return float(MINUTE_S * minutes) if minutes else None
+
+
+def within(series: Series, span: Span) -> Series:
+    """Return the part of a series whose intervals end inside a span (a view, nothing is copied)."""
+    low, high = np.searchsorted(series.time_s, [span.start_s, span.end_s], side="right")
+    part = slice(int(low), int(high))
+    return Series(
+        time_s=series.time_s[part],
+        value=series.value[part],
+        weight_s=series.weight_s[part],
+        non_negative=series.non_negative,
+    )
+
+
+def batch_means(series: Series, span: Span, batch_s: float) -> BatchMeans:
+    """Return time-weighted means over equal batches that end with the window.
+
+    Args:
+        series: the metric.
+        span: the window; what is left over at its start is not used.
+        batch_s: length of a batch, seconds.
+
+    Returns:
+        The batches of which at least half is covered.
+    """
+    count = int((span.duration_s + 1e-6) // batch_s)
+    start_s = span.end_s - count * batch_s
+    middle = series.time_s - series.weight_s / 2
+    index = np.floor((middle - start_s) / batch_s + 1e-9)
+    good = np.isfinite(series.value) & (series.weight_s > 0) & (index >= 0) & (index < count)
+    place = index[good].astype(np.intp)
+    weight = series.weight_s[good]
+    covered = np.bincount(place, weights=weight, minlength=count).astype(np.float64)
+    total = np.bincount(place, weights=weight * series.value[good], minlength=count).astype(np.float64)
+    return _kept(
+        start_s + batch_s * np.arange(count, dtype=np.float64),
+        batch_s,
+        total,
+        covered,
+        non_negative=series.non_negative,
+    )
+
+
+def merge(batches: BatchMeans, batch_s: float) -> BatchMeans:
+    """Return a server's means (say of one minute) as means over longer batches, as batch_means does."""
+    if batches.start_s.size == 0:
+        return batches
+    end_s = float(batches.start_s[-1]) + batches.batch_s
+    series = Series(
+        time_s=batches.start_s + batches.batch_s,
+        value=batches.mean,
+        weight_s=batches.covered_s,
+        non_negative=batches.non_negative,
+    )
+    return batch_means(series, Span(start_s=float(batches.start_s[0]), end_s=end_s), batch_s)
+
+
+def _kept(
+    start_s: NDArray[np.float64],
+    batch_s: float,
+    total: NDArray[np.float64],
+    covered: NDArray[np.float64],
+    *,
+    non_negative: bool,
+) -> BatchMeans:
+    """Return the batches that are covered enough."""
+    keep = covered >= LEAST_COVERED * batch_s * (1 - 1e-9)
+    return BatchMeans(
+        start_s=start_s[keep],
+        batch_s=batch_s,
+        mean=total[keep] / covered[keep],
+        covered_s=np.minimum(covered[keep], batch_s),
+        non_negative=non_negative,
+    )

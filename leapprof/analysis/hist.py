@@ -1,0 +1,46 @@
+"""How long each value was held, on both sides, in the same bins."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leapprof.model import Series
+
+BINS = 40
+TAIL = 0.002
+LOG_FROM = 50.0
+"""From this ratio of the 99.8th percentile to the median on, bins grow by a factor instead of a step."""
+LOG_DECADES = 4.0
+
+
+def shared_edges(before: Series, after: Series, bins: int = BINS) -> NDArray[np.float64]:
+    """Return (bins+1,) edges that hold both sides; outliers fall into the outermost bins."""
+    values = np.concatenate([_known(before)[0], _known(after)[0]])
+    if not values.size:
+        return np.linspace(0.0, 1.0, bins + 1)
+    low, middle, high = (float(q) for q in np.quantile(values, [TAIL, 0.5, 1 - TAIL]))
+    if high <= low:
+        low, high = float(values.min()), float(values.max())
+    if high <= low:
+        pad = max(abs(high) * 0.01, 0.5)
+        return np.linspace(low - pad, high + pad, bins + 1)
+    if low >= 0 and high > LOG_FROM * max(middle, 0.0):
+        edges = np.geomspace(high / 10**LOG_DECADES, high, bins)
+        return np.concatenate([[0.0], edges])
+    return np.linspace(low, high, bins + 1)
+
+
+def shares(series: Series, edges: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return (b,) shares of time in each bin; the outermost bins hold what lies beyond; zeros without samples."""
+    value, weight = _known(series)
+    count = edges.size - 1
+    if not value.size:
+        return np.zeros(count)
+    place = np.clip(np.searchsorted(edges, value, side="right") - 1, 0, count - 1)
+    held = np.bincount(place, weights=weight, minlength=count).astype(np.float64)
+    return np.asarray(held / held.sum(), dtype=np.float64)
+
+
+def _known(series: Series) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return values and weights of the samples that are there."""
+    good = np.isfinite(series.value) & (series.weight_s > 0)
+    return series.value[good], series.weight_s[good]

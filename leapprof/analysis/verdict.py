@@ -1,0 +1,240 @@
+"""What may be said of two estimates of one metric: grade, verdict, reason.
+
+Whether a verdict may be given is decided by the design (length of the window against the metric's memory)
+first. What the data show can only add a refusal: a short window under-estimates its own autocorrelation.
+"""
+
+import math
+from dataclasses import dataclass
+
+from leapprof.model import Better, Effect, Estimate, Grade, Interval, Verdict
+from leapprof.units import DAY_S
+
+TOO_SHORT_S = 1200.0
+"""20 batches of a minute: below it no interval holds its level."""
+FULL_FROM_S = 3600.0
+MEMORIES_NEEDED = 20.0
+HIGHEST_LAG1 = 0.5
+FEWEST_EFFECTIVE = 20.0
+FEWEST_BATCHES = 20
+FEWEST_BURSTS = 10.0
+LARGEST_BURST_SHARE = 0.2
+PRELIMINARY_WIDENING = 2.0
+"""A preliminary window has to show an effect with an interval this much wider."""
+ALPHA = 0.05
+ROUND_UP_S = 600.0
+ROUNDING = 0.99
+"""A window may miss this share of a limit: first and last sample never fall on the second."""
+_PROVEN = frozenset({Verdict.IMPROVED, Verdict.REGRESSED})
+_SETTLED = _PROVEN | {Verdict.UNCHANGED}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Threshold:
+    """The difference that matters in practice: the larger of an absolute one and a share of before.
+
+    Attributes:
+        absolute: in the metric's unit.
+        relative: share of the mean before, 0.2 = 20 %.
+    """
+
+    absolute: float
+    relative: float = 0.0
+
+    def of(self, before_mean: float) -> float:
+        """Return the threshold for this mean before."""
+        return max(self.absolute, self.relative * abs(before_mean))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What may be said of one metric.
+
+    Attributes:
+        reason: one sentence.
+        needed_seconds: length that each side would need; None when it has it, or when unknown.
+    """
+
+    grade: Grade
+    verdict: Verdict
+    reason: str
+    needed_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traits:
+    """What a metric brings along.
+
+    Attributes:
+        better: direction that is good.
+        threshold: difference that matters, in the metric's unit.
+        memory_s: prior of the integrated autocorrelation time.
+    """
+
+    better: Better
+    threshold: float
+    memory_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bursts:
+    """How bursty a rate is: Kish's effective number of bursts, and the share of the largest."""
+
+    effective: float
+    largest_share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sides:
+    """Both estimates of a metric and what is known of their samples.
+
+    Attributes:
+        before_bursts, after_bursts: None when the metric does not come in bursts.
+        before_range, after_range: lowest and highest batch mean.
+    """
+
+    before: Estimate
+    after: Estimate
+    before_bursts: Bursts | None = None
+    after_bursts: Bursts | None = None
+    before_range: Interval | None = None
+    after_range: Interval | None = None
+
+    @property
+    def shorter_s(self) -> float:
+        """Return the covered seconds of the shorter side."""
+        return min(self.before.covered_seconds, self.after.covered_seconds)
+
+
+def memory_s(estimate: Estimate, prior_s: float) -> float:
+    """Return the integrated autocorrelation time to reckon with.
+
+    A day or more tells its own; a shorter window can only raise the prior.
+    """
+    if not estimate.effective_samples:
+        return prior_s
+    seen = estimate.covered_seconds / estimate.effective_samples
+    return seen if estimate.covered_seconds >= DAY_S * ROUNDING else max(seen, prior_s)
+
+
+def needed_design_s(before: Estimate, after: Estimate, traits: Traits) -> float:
+    """Return how long each side has to be for a full grade."""
+    memory = max(memory_s(before, traits.memory_s), memory_s(after, traits.memory_s))
+    return max(FULL_FROM_S, MEMORIES_NEEDED * memory)
+
+
+def judge(effect: Effect, p_adjusted: float | None, sides: Sides, traits: Traits) -> Judgement:
+    """Return grade, verdict and reason of one metric.
+
+    Args:
+        effect: difference of both estimates.
+        p_adjusted: p value after Holm; None outside the headline's metrics.
+        sides: both estimates and what is known of their samples.
+        traits: of the metric.
+    """
+    have_s = sides.shorter_s
+    if have_s < TOO_SHORT_S * ROUNDING or effect.ci95 is None:
+        return Judgement(
+            grade=Grade.TOO_SHORT,
+            verdict=Verdict.INCONCLUSIVE,
+            reason=f"too little data: {have_s / 60:.0f} min, and 20 min after warm-up are the least",
+            needed_seconds=FULL_FROM_S,
+        )
+    design_s = needed_design_s(sides.before, sides.after, traits)
+    flags = _flags(sides)
+    short = have_s < design_s * ROUNDING
+    interval = _with_ranges(effect.ci95, sides) if flags else effect.ci95
+    if short or flags:
+        interval = _widened(effect.value, interval)
+    verdict, text = _verdict(interval, traits)
+    if verdict in _PROVEN and p_adjusted is not None and p_adjusted > ALPHA:
+        verdict, text = Verdict.INCONCLUSIVE, "not certain once all headline metrics are counted (Holm)"
+    grade = Grade.PRELIMINARY if short or flags else Grade.FULL
+    why = [f"{have_s / 60:.0f} min of the {design_s / 60:.0f} min that this metric's memory asks for"] * short
+    needed_s = _needed(effect, traits, have_s, design_s)
+    settled = grade is Grade.FULL and verdict in _SETTLED
+    return Judgement(
+        grade=grade,
+        verdict=verdict,
+        reason=(f"preliminary ({'; '.join([*why, *flags])}): " if short or flags else "") + text,
+        needed_seconds=None if settled else needed_s,
+    )
+
+
+def _verdict(interval: Interval, traits: Traits) -> tuple[Verdict, str]:
+    """Return what an interval of a difference says against the threshold."""
+    delta = traits.threshold
+    if interval.low > delta or interval.high < -delta:
+        text = "the whole interval lies beyond the difference that matters"
+        return _direction(traits.better, rose=interval.low > delta), text
+    if -delta <= interval.low and interval.high <= delta:
+        return Verdict.UNCHANGED, "the whole interval lies within the difference that matters"
+    if interval.low > 0 or interval.high < 0:
+        word = "higher" if interval.low > 0 else "lower"
+        return Verdict.CHANGED, f"certainly {word}, but whether by an amount that matters is open"
+    return Verdict.INCONCLUSIVE, "too little data: the interval holds both no change and one that matters"
+
+
+def _direction(better: Better, *, rose: bool) -> Verdict:
+    """Return whether going up or down is good for this metric."""
+    if better is Better.NEITHER:
+        return Verdict.CHANGED
+    return Verdict.IMPROVED if rose == (better is Better.HIGHER) else Verdict.REGRESSED
+
+
+def _flags(sides: Sides) -> list[str]:
+    """Return what in the samples forbids a full verdict; these only ever add a refusal."""
+    found = []
+    for name, estimate, bursts in (
+        ("before", sides.before, sides.before_bursts),
+        ("after", sides.after, sides.after_bursts),
+    ):
+        if dominated(bursts):
+            assert bursts is not None
+            found.append(
+                f"{name} is dominated by {max(bursts.effective, 1):.0f} bursts, so only an upper limit"
+            )
+        if (
+            estimate.lag1 is not None
+            and estimate.lag1 > HIGHEST_LAG1
+            and estimate.batches >= FEWEST_EFFECTIVE
+        ):
+            found.append(f"{name} has a trend or a memory longer than the window resolves")
+        elif (estimate.effective_samples or 0.0) < FEWEST_EFFECTIVE:
+            found.append(f"{name} is worth {estimate.effective_samples or 0:.0f} independent samples of 20")
+    return found
+
+
+def dominated(bursts: Bursts | None) -> bool:
+    """Return whether so few bursts made a rate that only its upper limit says anything."""
+    if bursts is None or bursts.effective <= 0:
+        return False
+    return bursts.effective < FEWEST_BURSTS or bursts.largest_share > LARGEST_BURST_SHARE
+
+
+def _with_ranges(interval: Interval, sides: Sides) -> Interval:
+    """Return the interval widened to what the ranges of the batch means allow, for no mean is known."""
+    if sides.before_range is None or sides.after_range is None:
+        return interval
+    return Interval(
+        low=min(interval.low, sides.after_range.low - sides.before_range.high),
+        high=max(interval.high, sides.after_range.high - sides.before_range.low),
+    )
+
+
+def _needed(effect: Effect, traits: Traits, have_s: float, design_s: float) -> float:
+    """Return how long each side would have to be: an interval shrinks with the root of time."""
+    if effect.ci95 is None or traits.threshold <= 0:
+        return design_s
+    half = (effect.ci95.high - effect.ci95.low) / 2
+    margin = max(abs(abs(effect.value) - traits.threshold), traits.threshold / 2)
+    wanted_s = max(have_s * (half / margin) ** 2, design_s)
+    return math.ceil(wanted_s / ROUND_UP_S) * ROUND_UP_S
+
+
+def _widened(value: float, interval: Interval) -> Interval:
+    """Return the interval with both arms PRELIMINARY_WIDENING times as long."""
+    return Interval(
+        low=value - PRELIMINARY_WIDENING * (value - interval.low),
+        high=value + PRELIMINARY_WIDENING * (interval.high - value),
+    )

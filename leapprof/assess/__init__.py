@@ -1,0 +1,1 @@
+"""Composes store, analysis, nodeos and endurance into a Comparison or a forecast. No rendering, no network."""

@@ -1,0 +1,114 @@
+"""Means with honest intervals: closed forms, and a small simulation of how often they hold the truth."""
+
+import math
+
+import numpy as np
+import pytest
+from arch.bootstrap import StationaryBootstrap
+from scipy import signal, stats
+
+from leapprof.analysis.batch import Span, batch_length_s, batch_means
+from leapprof.analysis.compare import difference, p_value
+from leapprof.analysis.estimate import (
+    estimate,
+    kish_bursts,
+    mean_interval,
+    quantile_interval,
+    zero_rate_interval,
+)
+from leapprof.model import Series
+
+
+def series(value):
+    value = np.asarray(value, dtype=np.float64)
+    return Series(
+        time_s=np.arange(1.0, value.size + 1), value=value, weight_s=np.isfinite(value).astype(float)
+    )
+
+
+def estimated(value):
+    samples, n = series(value), len(value)
+    return estimate(batch_means(samples, Span(start_s=0, end_s=float(n)), batch_length_s(n)), samples)
+
+
+def ar1(rng, n, phi, mean=10.0, share=0.15):
+    noise = rng.normal(size=n) * math.sqrt(1 - phi * phi)
+    start = rng.normal() * phi
+    return mean * (1 + share * signal.lfilter([1.0], [1.0, -phi], noise, zi=[start])[0])
+
+
+def test_a_few_independent_batches_give_students_interval():
+    """Seven day means that may be negative: symmetric ones give exactly the textbook interval."""
+    days = np.array([-3.0, -2, -1, 0, 1, 2, 3])
+    half = stats.t.ppf(0.975, 6) * stats.sem(days)
+    interval = mean_interval(days, non_negative=False)
+    assert (interval.low, interval.high) == pytest.approx((-half, half))
+
+
+def test_a_constant_is_known_exactly():
+    """No spread, no uncertainty, and no division by it."""
+    found = estimated(np.full(1200, 7.0))
+    assert (found.ci95.low, found.ci95.high) == pytest.approx((7.0, 7.0 + 7 / 1200))
+    assert found.effective_samples == 1200
+
+
+def test_the_mean_comes_from_the_whole_counter():
+    """Bytes of a gap move the mean, and the interval with it."""
+    samples = series(np.tile([1.0, 3.0], 600))
+    batches = batch_means(samples, Span(start_s=0, end_s=1200), 60)
+    assert estimate(batches, samples, total_per_s=2.5).mean == 2.5
+    assert estimate(batches, samples).mean == 2.0
+
+
+def test_too_short_has_a_mean_but_no_interval():
+    """Below 20 minutes the operator gets numbers without a claim."""
+    found = estimate(None, series(np.arange(100)))
+    assert found.mean == pytest.approx(49.5)
+    assert found.ci95 is None
+    assert found.p50 == pytest.approx(49.5)
+    assert estimate(None, series([np.nan])) is None
+
+
+def test_the_standard_error_agrees_with_a_block_bootstrap():
+    """Arch's stationary bootstrap with blocks of several memories finds the same error within a third."""
+    value = ar1(np.random.default_rng(5), 21_600, 0.9)
+    bootstrap = StationaryBootstrap(200, value, seed=7)
+    other = float(np.sqrt(bootstrap.cov(np.mean, 300)).squeeze())
+    assert estimated(value).standard_error == pytest.approx(other, rel=0.34)
+
+
+def test_intervals_hold_the_truth_and_null_differences_are_rarely_significant():
+    """AR(.99), one hour: at least 91 of 100 intervals hold 10.0, at most 9 of 100 pairs alarm."""
+    rng = np.random.default_rng(11)
+    pairs = [(estimated(ar1(rng, 3600, 0.99)), estimated(ar1(rng, 3600, 0.99))) for _ in range(100)]
+    held = sum(a.ci95.low <= 10 <= a.ci95.high for a, _ in pairs)
+    alarms = sum(p_value(a, b) < 0.05 for a, b in pairs)
+    assert held >= 91
+    assert alarms <= 9
+    assert sum(difference(a, b).ci95.low <= 0 <= difference(a, b).ci95.high for a, b in pairs) >= 91
+
+
+def test_nothing_written_is_not_no_wear():
+    """An hour without a byte allows three bursts of the largest size known."""
+    interval = zero_rate_interval(3600, 12e6)
+    assert interval.low == 0
+    assert interval.high == pytest.approx(3 * 12e6 / 3600)
+
+
+def test_bursts_are_counted_by_their_weight():
+    """Four equal bursts are worth four; one that holds everything is worth one."""
+    even = np.zeros(100)
+    even[::25] = 5
+    assert kish_bursts(series(even)) == (pytest.approx(4), pytest.approx(0.25))
+    single = np.zeros(100)
+    single[3] = 9
+    assert kish_bursts(series(single)) == (1, 1)
+
+
+def test_a_quantile_has_an_interval_or_says_that_its_upper_limit_is_unknown():
+    """Independent values of one hour: the 95th percentile lies in it; the 99.99th has none."""
+    value = np.random.default_rng(2).random(3600)
+    quantile, interval = quantile_interval(series(value), Span(start_s=0, end_s=3600), 0.95)
+    assert interval.low <= 0.95 <= interval.high
+    assert interval.low <= quantile <= interval.high
+    assert quantile_interval(series(value), Span(start_s=0, end_s=3600), 0.9999)[1] is None
