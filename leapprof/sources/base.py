@@ -1,4 +1,4 @@
-"""The seam between leapprof and its hosts: one long-lived program a host, and a short command now and then."""
+"""The seam between leapprof and its hosts: one long-lived program each, and now and then a short command."""
 
 from dataclasses import dataclass
 from typing import Protocol, Self

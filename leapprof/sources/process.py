@@ -6,7 +6,7 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from leapprof.errors import SourceError, SourceTimeoutError
 from leapprof.sources.base import (
@@ -19,18 +19,39 @@ from leapprof.sources.base import (
 )
 
 END_WAIT_S = 2.0
+Explain = Callable[[str, int | None, str], SourceError]
+
+
+def ended_with_status(host: str, status: int | None, stderr: str) -> SourceError:
+    """Return the error that says how a child ended; status None: it closed its output and lives on."""
+    what = "its output was closed" if status is None else f"the program ended with status {status}"
+    return ChannelClosedError(host, f"{what}: {stderr}" if stderr else what)
 
 
 class ProcessChannel:
     """A child process in a group of its own; its pipes never block us."""
 
-    def __init__(self, host: str, argv: Sequence[str], env: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        host: str,
+        argv: Sequence[str],
+        *,
+        env: dict[str, str] | None = None,
+        explain: Explain = ended_with_status,
+    ) -> None:
         """Start the child.
+
+        Args:
+            host: name of the host in messages.
+            argv: program and arguments.
+            env: environment; None: ours.
+            explain: makes the error that says how the child ended.
 
         Raises:
             SourceError: the program cannot be started.
         """
         self.host = host
+        self._explain = explain
         self._stderr = bytearray()
         self._closed = False
         try:
@@ -99,18 +120,15 @@ class ProcessChannel:
                     return data
             if not ready or time.monotonic() >= deadline_s:
                 return b""
-        raise ChannelClosedError(self.host, self._ending())
+        raise self._ending()
 
-    def _ending(self) -> str:
-        """Say how the child ended."""
+    def _ending(self) -> SourceError:
+        """Return the error that says how the child ended."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(END_WAIT_S)
         while self._err in self._readable and select.select([self._err], [], [], 0)[0]:
             self._take_stderr()
-        status = self._process.poll()
-        what = "its output was closed" if status is None else f"the program ended with status {status}"
-        tail = self.stderr_tail.strip()
-        return f"{what}: {tail}" if tail else what
+        return self._explain(self.host, self._process.poll(), self.stderr_tail.strip())
 
     def write(self, data: bytes) -> None:
         """Send all of data, see Channel.write."""
@@ -127,7 +145,7 @@ class ProcessChannel:
             except BlockingIOError:
                 continue
             except OSError as error:
-                raise ChannelClosedError(self.host, self._ending()) from error
+                raise self._ending() from error
 
     def close_stdin(self) -> None:
         """Tell the child that nothing more will come."""
