@@ -1,0 +1,1432 @@
+"""What runs on the observed host: a dumb reader that does what its plan says and sends frames.
+
+One file, Python 3.6 or newer, run from memory; nothing is installed and nothing is written (but a spool, when
+asked for). It knows no nodeos option and no metric. The plan's form is in plan.py, the frames' in frame.py;
+this file imports nothing of the package.
+
+Messages on stdin: ``plan <bytes>\\n<plan>``, ``beat\\n``, ``end\\n``, ``stop\\n`` (ends a spooling sampler).
+Exit status: 0 ended as asked, by end of input or without heartbeat; 2 a bad plan or message.
+"""
+
+import errno
+import os
+import select
+import socket
+import sys
+import time
+import zlib
+
+CLOCK_BOOTTIME = 7  # time.CLOCK_BOOTTIME exists since Python 3.7
+NS = 1000000000
+SURE_BYTES = 2048  # a /proc read shorter than this is whole: seq_file fills a page of 4096 first
+CHUNK_BYTES = 65536
+DICTIONARY_BYTES = 32768
+KEY_EVERY = 60
+MAX_KEPT_FDS = 400
+MAX_GLOB = 4096
+MAX_RAW_BYTES = 12 << 20
+MAX_FRAME_BYTES = 4 << 20
+MAX_MESSAGE_BYTES = 1 << 20
+MAX_VALUE_BYTES = 1024
+MAX_STRETCH = 64
+MAX_THREADS = 20000
+COMMAND_BYTES = 1 << 20
+COMMAND_TIMEOUT_NS = 30 * NS
+HOLD_NS = 200000000  # how long a frame waits for answers that were asked for in it
+END_TIMEOUT_NS = 10 * NS
+KEY_RUN_CHARS = 40  # a run of so many letters and digits is taken for a key (WIF has 51, hex keys 64)
+NEVER_ROOTS = (b"oc-compile", b"oc-monitor", b"oc-trampoline")
+# programs whose command line may name nodeos without being it
+CARRIERS = frozenset(
+    b"sh bash dash zsh fish csh tcsh ksh busybox ash sudo su doas runuser ssh sshd sshd-session login screen tmux"
+    b" tail less more cat grep vi vim nano env nohup setsid timeout strace gdb perf journalctl systemctl".split()
+)
+ABSENT_ERRORS = (errno.ENOENT, errno.ESRCH, errno.ENODEV, errno.ENOTDIR, errno.ENXIO)
+DENIED_ERRORS = (errno.EACCES, errno.EPERM)
+OPEN_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
+CGROUP1_FILES = {  # the nearest of cgroup v1: controller, files
+    b"cpu.stat": (b"cpuacct", (b"cpuacct.usage",)),
+    b"io.stat": (
+        b"blkio",
+        (
+            b"blkio.throttle.io_service_bytes_recursive",
+            b"blkio.throttle.io_service_bytes",
+            b"blkio.throttle.io_serviced_recursive",
+            b"blkio.throttle.io_serviced",
+        ),
+    ),
+    b"memory.stat": (b"memory", (b"memory.stat",)),
+    b"memory.current": (b"memory", (b"memory.usage_in_bytes",)),
+    b"memory.swap.current": (b"memory", (b"memory.memsw.usage_in_bytes",)),
+}
+
+if hasattr(time, "clock_gettime_ns"):
+
+    def boottime_ns():
+        return time.clock_gettime_ns(CLOCK_BOOTTIME)
+
+    wall_ns = time.time_ns
+    cpu_ns = time.process_time_ns
+else:
+
+    def boottime_ns():
+        return int(time.clock_gettime(CLOCK_BOOTTIME) * NS)
+
+    def wall_ns():
+        return int(time.time() * NS)
+
+    def cpu_ns():
+        return int(time.process_time() * NS)
+
+
+class BadPlanError(Exception):
+    """The plan or a message cannot be obeyed."""
+
+
+def status_of(error):
+    """Return the status and text of a reading that failed."""
+    if error.errno in ABSENT_ERRORS:
+        return b"absent", b""
+    if error.errno in DENIED_ERRORS:
+        return b"denied", b""
+    return b"failed", (os.strerror(error.errno) if error.errno else "failed").encode("ascii", "replace")
+
+
+def read_fd(fd, cap):
+    """Return a file's bytes from its start, at most cap + 1."""
+    data = os.pread(fd, CHUNK_BYTES, 0)
+    size = len(data)
+    if size < SURE_BYTES:
+        return data
+    parts = [data]
+    while size <= cap:
+        data = os.pread(fd, CHUNK_BYTES, size)
+        if not data:
+            break
+        parts.append(data)
+        size += len(data)
+    return b"".join(parts)[: cap + 1]
+
+
+def read_file(path, cap):
+    """Return a file's bytes, at most cap + 1; raises OSError."""
+    fd = os.open(path, OPEN_FLAGS)
+    try:
+        return read_fd(fd, cap)
+    finally:
+        os.close(fd)
+
+
+def keep_lines(data, keep):
+    """Return the lines that begin with one of the prefixes."""
+    lines = [line for line in data.split(b"\n") if line.startswith(keep)]
+    lines.append(b"")
+    return b"\n".join(lines)
+
+
+def bounded(data, cap, keep):
+    """Return the status and text of what was read: whole lines up to the cap, those of the plan."""
+    status = b"ok"
+    if len(data) > cap:
+        status = b"cut"
+        data = data[: data.rfind(b"\n", 0, cap) + 1] or data[:cap]
+    if keep:
+        data = keep_lines(data, keep)
+    return status, data
+
+
+def clean(name):
+    """Return a name fit for a section's head."""
+    if name.isalnum():
+        return name
+    return bytes(c if c > 32 and c != 127 else (32 if c == 32 else 63) for c in name)
+
+
+def key_shaped(value):
+    """Return whether a value may be, or hold, a key, a signature or a password."""
+    upper = value.upper()
+    for mark in (b"PVT_", b"PUB_", b"SIG_", b"KEY:", b"PRIVATE"):
+        if mark in upper:
+            return True
+    scheme, found, rest = value.partition(b"://")
+    if found and b"@" in rest.split(b"/", 1)[0]:
+        return True
+    run = 0
+    for c in value:
+        if 48 <= c <= 57 or 65 <= c <= 90 or 97 <= c <= 122:
+            run += 1
+            if run >= KEY_RUN_CHARS:
+                return True
+        else:
+            run = 0
+    return False
+
+
+def may_leave(value):
+    """Return whether the value of an allowed option may leave the host."""
+    return len(value) <= MAX_VALUE_BYTES and not key_shaped(value) and b"\t" not in value and b"\n" not in value
+
+
+def plain_name(name):
+    """Return an option's name if it can be nothing else, or a question mark."""
+    rest = name.replace(b"-", b"").replace(b"_", b"").replace(b".", b"")
+    return name if rest.isalnum() and len(name) <= 100 and not key_shaped(name) else b"?"
+
+
+def filter_config(data, allowed):
+    """Return the lines of a nodeos config file that may leave: number, option, and value if allowed.
+
+    The grammar is boost's basic_config_file_iterator: # begins a comment anywhere, [section] prefixes names.
+    """
+    out = []
+    prefix = b""
+    for number, line in enumerate(data.split(b"\n"), 1):
+        line = line.split(b"#", 1)[0].strip()
+        if not line:
+            continue
+        if line.startswith(b"[") and line.endswith(b"]"):
+            prefix = line[1:-1].strip().rstrip(b".") + b"."
+            continue
+        name, equals, value = line.partition(b"=")
+        name = prefix + name.strip()
+        value = value.strip()
+        if equals and name in allowed and may_leave(value):
+            out.append(b"%d\t%s\t%s\n" % (number, name, value))
+        else:
+            out.append(b"%d\t%s\t\n" % (number, plain_name(name) if equals else b"?"))
+    return b"".join(out)
+
+
+def filter_option(word, allowed):
+    """Return an option word fit to leave, and whether the next word may as its value."""
+    if word.startswith(b"--"):
+        name, equals, value = word[2:].partition(b"=")
+        known = name in allowed
+        shown = b"--" + plain_name(name)
+        if not equals:
+            return shown, known
+        return shown + b"=" + (value if known and may_leave(value) else b"***"), False
+    letter, value = word[1:2], word[2:]
+    known = letter in allowed
+    if not value:
+        return word if letter.isalpha() else b"***", known
+    return b"-" + (letter if letter.isalpha() else b"?") + (value if known and may_leave(value) else b"***"), False
+
+
+def filter_cmdline(data, allowed):
+    """Return a command line (words ended by NUL) without any value that may not leave."""
+    words = data.split(b"\0")
+    if words and not words[-1]:
+        words.pop()
+    out = []
+    open_value = False
+    for index, word in enumerate(words):
+        if index == 0:
+            out.append(word if may_leave(word.rsplit(b"/", 1)[-1]) and len(word) <= 4096 else b"***")
+        elif word.startswith(b"-") and len(word) > 1:
+            word, open_value = filter_option(word, allowed)
+            out.append(word)
+        else:
+            out.append(word if open_value and may_leave(word) else b"***")
+            open_value = False
+    return b"\0".join(out)
+
+
+def expand(pattern, root):
+    """Return the paths that a pattern with * in its components names, sorted, without the root."""
+    if b"*" not in pattern:
+        return [pattern]
+    found = [b""]
+    for part in pattern.split(b"/")[1:]:
+        if b"*" not in part:
+            found = [path + b"/" + part for path in found]
+            continue
+        deeper = []
+        for path in found:
+            try:
+                names = os.listdir(root + path + b"/")
+            except OSError:
+                continue
+            deeper += [path + b"/" + name for name in names if fits(name, part)]
+            if len(deeper) > MAX_GLOB:
+                break
+        found = deeper[:MAX_GLOB]
+    return sorted(path for path in found if os.path.lexists(root + path))
+
+
+def fits(name, pattern):
+    """Return whether a name fits a pattern with stars."""
+    parts = pattern.split(b"*")
+    first, last = parts[0], parts[-1]
+    if name.startswith(b".") and not first:
+        return False
+    if not name.startswith(first) or not name.endswith(last) or len(name) < len(first) + len(last):
+        return False
+    at = len(first)
+    for part in parts[1:-1]:
+        at = name.find(part, at)
+        if at < 0:
+            return False
+        at += len(part)
+    return at <= len(name) - len(last)
+
+
+class Reading:
+    """One thing to read; the base reads a file, and keeps it open when it is due every tick."""
+
+    __slots__ = ("cap", "every", "fd", "keep", "name", "path")
+
+    kept = 0
+
+    def __init__(self, name, path, every, keep, cap):
+        self.name, self.path, self.every, self.keep, self.cap = clean(name), path, every, keep, cap
+        self.fd = -1
+
+    def read(self):
+        """Return (status, text); never raises OSError."""
+        try:
+            if self.fd >= 0:
+                try:
+                    data = read_fd(self.fd, self.cap)
+                except OSError as error:
+                    self.close()
+                    if error.errno == errno.ESRCH:
+                        return b"absent", b""
+                    data = self.fetch()
+            else:
+                data = self.fetch()
+        except OSError as error:
+            return status_of(error)
+        if len(data) <= self.cap:  # the common case, inlined
+            if self.keep:
+                return b"ok", keep_lines(data, self.keep)
+            return b"ok", data
+        return bounded(data, self.cap, self.keep)
+
+    def fetch(self):
+        if self.every != 1 or Reading.kept >= MAX_KEPT_FDS:
+            return read_file(self.path, self.cap)
+        fd = os.open(self.path, OPEN_FLAGS)
+        try:
+            data = read_fd(fd, self.cap)
+        except OSError:
+            os.close(fd)
+            raise
+        if self.path.startswith((b"/proc/", b"/sys/")):
+            self.fd = fd
+            Reading.kept += 1
+        else:  # may be replaced under its name
+            os.close(fd)
+        return data
+
+    def close(self):
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+            Reading.kept -= 1
+
+
+class ListReading(Reading):
+    __slots__ = ()
+
+    def fetch(self):
+        return b"".join(clean(name) + b"\n" for name in sorted(os.listdir(self.path)))
+
+
+class LinkReading(Reading):
+    __slots__ = ()
+
+    def fetch(self):
+        return os.readlink(self.path)
+
+
+class VfsReading(Reading):
+    __slots__ = ()
+
+    def fetch(self):
+        vfs = os.statvfs(self.path)
+        names = ("f_bsize", "f_frsize", "f_blocks", "f_bfree", "f_bavail", "f_files", "f_ffree", "f_flag")
+        return "".join("%s %d\n" % (name, getattr(vfs, name)) for name in names).encode("ascii")
+
+
+class CmdlineReading(Reading):
+    __slots__ = ("allowed",)
+
+    def fetch(self):
+        data = read_file(self.path, self.cap)
+        if len(data) > self.cap:  # the last word may be a piece of a key
+            data = data[: data.rfind(b"\0", 0, self.cap) + 1]
+        return filter_cmdline(data, self.allowed)
+
+
+class ConfigReading(Reading):
+    __slots__ = ("allowed",)
+
+    def read(self):
+        try:
+            data = read_file(self.path, self.cap)
+        except OSError as error:
+            return status_of(error)
+        status = b"ok"
+        if len(data) > self.cap:  # the last line may hold a piece of a key
+            status, data = b"cut", data[: data.rfind(b"\n", 0, self.cap) + 1]
+        return status, filter_config(data, self.allowed)
+
+
+class ThreadsReading(Reading):
+    """CPU of a process's threads summed by thread name."""
+
+    __slots__ = ()
+
+    def fetch(self):
+        sums = {}
+        for tid in os.listdir(self.path)[:MAX_THREADS]:
+            try:
+                data = read_file(self.path + b"/" + tid + b"/stat", 4096)
+            except OSError:
+                continue
+            end = data.rfind(b")")
+            name = clean(data[data.find(b"(") + 1 : end])
+            words = data[end + 2 :].split(None, 13)
+            total = sums.setdefault(name, [0, 0, 0])
+            total[0] += int(words[11])
+            total[1] += int(words[12])
+            total[2] += 1
+        rows = [b"%s %d %d %d\n" % ((name,) + tuple(total)) for name, total in sorted(sums.items())]
+        return b"".join(rows)
+
+
+PROCESS_READINGS = {b"threads": ThreadsReading, b"exe": LinkReading, b"cwd": LinkReading, b"cmdline": CmdlineReading}
+
+
+class Target:
+    """A matched process, or a child of one, with what is read of it."""
+
+    def __init__(self, agent, pid, start, match_id, child):
+        plan = agent.plan
+        self.pid, self.match_id, self.child, self.fresh = pid, match_id, child, True
+        base = agent.proc + b"/%d/" % pid
+        self.stat_path = base + b"stat"
+        self.start = start
+        prefix = b"%s/%s/%d/%d/" % (b"child" if child else b"nodeos", match_id, pid, start)
+        self.readings = []
+        for every, name, keep in plan.child_files if child else plan.process_files:
+            kind = PROCESS_READINGS.get(name, Reading)
+            path = base + (b"task" if name == b"threads" else name)
+            reading = kind(prefix + name, path, every, keep, plan.read_bytes)
+            if kind is CmdlineReading:
+                reading.allowed = plan.allowed
+            self.readings.append(reading)
+
+    def alive(self):
+        try:
+            return parse_stat(read_file(self.stat_path, 4096))[2] == self.start
+        except (OSError, ValueError, IndexError):
+            return False
+
+    def close(self):
+        for reading in self.readings:
+            reading.close()
+
+
+def parse_stat(data):
+    """Return (comm, ppid, start ticks) of /proc/PID/stat; comm may hold blanks and parentheses."""
+    end = data.rindex(b")")
+    words = data[end + 2 :].split()
+    return data[data.index(b"(") + 1 : end], int(words[1]), int(words[19])
+
+
+class Process:
+    """What matching needs to know of a process."""
+
+    __slots__ = ("comm", "ids", "looked", "pid", "ppid", "start")
+
+    def __init__(self, pid, comm, ppid, start):
+        self.pid, self.comm, self.ppid, self.start = pid, comm, ppid, start
+        self.ids = ()
+        self.looked = 0
+
+
+class Matcher:
+    """Finds the processes of the plan's matches; looks closely at new processes only."""
+
+    def __init__(self, proc, matches):
+        self.proc, self.matches = proc, matches
+        self.known = {}
+        self.scans = 0
+
+    def scan(self):
+        """Return ({pid: match id} of roots, {pid: match id} of children)."""
+        self.scans += 1
+        try:
+            pids = {int(name) for name in os.listdir(self.proc) if name.isdigit()}
+        except OSError:
+            return {}, {}
+        for pid in [pid for pid in self.known if pid not in pids]:
+            del self.known[pid]
+        # A process may exec after it was first seen, and a pid may be used again: each is looked at
+        # in three scans, and all again every 30.
+        again = self.scans % 30 == 0
+        for pid in pids:
+            process = self.known.get(pid)
+            if process is None or process.looked < 3 or again:
+                self.look(pid, process)
+        return self.sort()
+
+    def look(self, pid, process):
+        try:
+            comm, ppid, start = parse_stat(read_file(self.proc + b"/%d/stat" % pid, 4096))
+        except (OSError, ValueError, IndexError):
+            self.known.pop(pid, None)
+            return
+        if process is None or process.start != start:
+            process = self.known[pid] = Process(pid, comm, ppid, start)
+        process.comm, process.ppid = comm, ppid
+        process.looked += 1
+        if pid == 2 or ppid == 2:  # kernel threads
+            return
+        process.ids = self.match(process)
+
+    def match(self, process):
+        base = self.proc + b"/%d/" % process.pid
+        try:
+            argv = read_file(base + b"cmdline", 65536).split(b"\0")
+        except OSError:
+            argv = [b""]
+        try:
+            exe = os.readlink(base + b"exe")
+            if exe.endswith(b" (deleted)"):
+                exe = exe[:-10]
+        except OSError:
+            exe = argv[0]
+        exe = exe.rsplit(b"/", 1)[-1] or process.comm
+        carrier = exe in CARRIERS or argv[0].rsplit(b"/", 1)[-1].lstrip(b"-") in CARRIERS
+        line = b" ".join(argv)
+        return tuple(m[0] for m in self.matches if self.fits(m, process, exe, line, carrier))
+
+    def fits(self, match, process, exe, line, carrier):
+        kind, value = match[1], match[2]
+        if kind == b"pid":
+            return process.pid == int(value)
+        if kind == b"exe_name":
+            return exe == value
+        if kind == b"comm":
+            return process.comm == value[:15]
+        if carrier:
+            return False
+        if kind == b"cmdline":
+            return value in line
+        try:
+            cgroup = read_file(self.proc + b"/%d/cgroup" % process.pid, 65536)
+        except OSError:
+            return False
+        return any((b"/" + value + b"/") in row + b"/" for row in cgroup.split(b"\n"))
+
+    def ancestors(self, pid):
+        """Return the known ancestors of a process, nearest first."""
+        found = []
+        process = self.known.get(pid)
+        while process is not None and process.ppid and process.ppid not in found and len(found) < 64:
+            found.append(process.ppid)
+            process = self.known.get(process.ppid)
+        return found
+
+    def sort(self):
+        own = os.getpid()
+        mine = set(self.ancestors(own))
+        mine.add(own)
+        matched = {}
+        for pid, process in self.known.items():
+            if process.ids and pid not in mine and process.comm not in NEVER_ROOTS:
+                if own not in self.ancestors(pid):
+                    matched[pid] = process.ids[0]
+        roots = {}
+        for pid, match_id in matched.items():
+            if not any(parent in matched for parent in self.ancestors(pid)):
+                roots[pid] = match_id
+        children = {}
+        if roots:
+            for pid in self.known:
+                parent = next((p for p in self.ancestors(pid) if p in roots), None)
+                if parent is not None:
+                    children[pid] = roots[parent]
+        return roots, children
+
+
+def unescape(field):
+    """Return a field of mountinfo without its octal escapes."""
+    for escape, char in ((b"\\040", b" "), (b"\\011", b"\t"), (b"\\012", b"\n"), (b"\\134", b"\\")):
+        field = field.replace(escape, char)
+    return field
+
+
+class Cgroups:
+    """Where the cgroups of a process are: v2, v1 or both beside each other."""
+
+    def __init__(self, agent):
+        self.proc, self.root = agent.proc, agent.plan.root
+        self.unified = None
+        self.controllers = {}
+        try:
+            mounts = read_file(agent.proc + b"/self/mountinfo", 4 << 20)
+        except OSError:
+            mounts = b""
+        for line in mounts.split(b"\n"):
+            left, _, right = line.partition(b" - ")
+            left, right = left.split(b" "), right.split(b" ")
+            if len(left) < 5 or len(right) < 3:
+                continue
+            place = (unescape(left[3]), unescape(left[4]))
+            if right[0] == b"cgroup2":
+                self.unified = self.unified or place
+            elif right[0] == b"cgroup":
+                for controller in right[2].split(b","):
+                    self.controllers.setdefault(controller, place)
+
+    def folders(self, pid):
+        """Return ({controller, "" for v2: folder}, path of the process's cgroup)."""
+        found, shown = {}, b"/"
+        for line in read_file(self.proc + b"/%d/cgroup" % pid, 65536).split(b"\n"):
+            words = line.split(b":", 2)
+            if len(words) != 3:
+                continue
+            if not words[1] and self.unified:
+                found[b""] = self.folder(self.unified, words[2])
+            for controller in words[1].split(b","):
+                if controller in self.controllers:
+                    found[controller] = self.folder(self.controllers[controller], words[2])
+            if len(words[2]) > len(shown):
+                shown = words[2]
+        return found, shown
+
+    def folder(self, place, path):
+        base, point = place
+        if base != b"/" and (path + b"/").startswith(base + b"/"):
+            path = path[len(base) :]
+        return self.root + point.rstrip(b"/") + path.rstrip(b"/")
+
+    def pids_below(self, folder):
+        """Return the pids in a cgroup and the cgroups below it, or None if that cannot be read."""
+        pids, stack, seen = set(), [folder], 0
+        while stack:
+            folder = stack.pop()
+            seen += 1
+            if seen > 100:
+                return None
+            try:
+                pids.update(int(word) for word in read_file(folder + b"/cgroup.procs", 1 << 20).split())
+                for name in os.listdir(folder):
+                    if os.path.isdir(folder + b"/" + name):
+                        stack.append(folder + b"/" + name)
+            except (OSError, ValueError):
+                return None
+        return pids
+
+
+class CgroupTarget:
+    """The cgroup of a matched process, with what is read of it."""
+
+    def __init__(self, agent, target):
+        plan, cgroups = agent.plan, agent.cgroups
+        self.match_id, self.pid, self.fresh = target.match_id, target.pid, True
+        self.prefix = b"cgroup/" + target.match_id + b"/"
+        self.readings = []
+        try:
+            self.folders, self.path = cgroups.folders(target.pid)
+        except OSError:
+            self.folders, self.path = {}, b""
+        for every, name, keep in plan.cgroup_files:
+            for path, kept in self.places(name, keep):
+                real = path.rsplit(b"/", 1)[-1]
+                self.readings.append(Reading(self.prefix + real, path, every, kept, plan.read_bytes))
+
+    def places(self, name, keep):
+        """Return the files to read for a v2 name, with the lines to keep of each."""
+        unified = self.folders.get(b"")
+        if unified and os.path.lexists(unified + b"/" + name):
+            return [(unified + b"/" + name, keep)]
+        controller, names = CGROUP1_FILES[name]
+        folder = self.folders.get(controller)
+        found = [folder + b"/" + n for n in names if os.path.lexists(folder + b"/" + n)] if folder else []
+        if found:
+            return [(path, ()) for path in found]  # the v2 prefixes do not fit here
+        return [((unified or b"/nonexistent") + b"/" + name, keep)]
+
+    def hint(self, cgroups, family):
+        """Return whether the cgroup holds this process and its children alone."""
+        folder = self.folders.get(b"memory") or self.folders.get(b"cpuacct") or self.folders.get(b"")
+        pids = cgroups.pids_below(folder) if folder and self.path != b"/" else None
+        return b"own %d\npath %s\n" % (pids is not None and bool(pids) and pids <= family, clean(self.path))
+
+    def close(self):
+        for reading in self.readings:
+            reading.close()
+
+
+class HttpCall:
+    """One GET, bounded in bytes and time."""
+
+    def __init__(self, spec, now):
+        every, self.match_id, self.address, self.path, self.max_bytes, timeout_ms, self.keep = spec
+        self.name = clean(b"http/" + self.match_id + self.path)
+        self.started = now
+        self.deadline = now + timeout_ms * 1000000
+        self.data = b""
+        self.request = (
+            b"GET %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: leapprof\r\nAccept: */*\r\nConnection: close\r\n\r\n"
+            % (self.path, b"localhost" if self.address.startswith(b"/") else self.address)
+        )
+        self.result = None
+        self.sock = None
+        try:
+            self.connect()
+        except OSError as error:
+            self.fail(error)
+        except ValueError:
+            self.result = b"failed", b"not a numeric address"
+
+    def connect(self):
+        if self.address.startswith(b"/"):
+            family, place = socket.AF_UNIX, self.address
+        else:
+            host, _, port = self.address.decode("ascii").rpartition(":")
+            host = {"localhost": "127.0.0.1", "0.0.0.0": "127.0.0.1", "": "127.0.0.1", "[::]": "::1"}.get(host, host)
+            host = host.strip("[]")
+            family = socket.AF_INET6 if ":" in host else socket.AF_INET
+            try:
+                socket.inet_pton(family, host)
+            except OSError:
+                raise ValueError(host)
+            place = (host, int(port))
+            if not 0 < place[1] < 65536:
+                raise ValueError(port)
+        self.sock = socket.socket(family, socket.SOCK_STREAM)
+        self.sock.setblocking(False)
+        code = self.sock.connect_ex(place)
+        if code not in (0, errno.EINPROGRESS):
+            raise OSError(code, os.strerror(code))
+
+    def fileno(self):
+        return self.sock.fileno()
+
+    @property
+    def writes(self):
+        return bool(self.request)
+
+    def ready(self, now):
+        """Go on: write the request, then read the answer."""
+        try:
+            if self.request:
+                self.request = self.request[self.sock.send(self.request) :]
+                return
+            data = self.sock.recv(CHUNK_BYTES)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError as error:
+            self.fail(error)
+            return
+        self.data += data
+        if not data or len(self.data) > self.max_bytes or self.whole():
+            self.finish(now, not data)
+
+    def whole(self):
+        head, found, body = self.data.partition(b"\r\n\r\n")
+        if not found:
+            return False
+        fields = header_fields(head)
+        if fields.get(b"transfer-encoding", b"").lower() == b"chunked":
+            return dechunk(body)[1]
+        length = fields.get(b"content-length", b"")
+        return length.isdigit() and len(length) < 16 and len(body) >= int(length)
+
+    def finish(self, now, closed):
+        self.close()
+        head, found, body = self.data.partition(b"\r\n\r\n")
+        words = head.split(b"\r\n", 1)[0].split(None, 2)
+        if not found or len(words) < 2 or not words[0].startswith(b"HTTP/") or not words[1].isdigit():
+            self.result = b"failed", b"not an HTTP answer"
+            return
+        fields = header_fields(head)
+        status = b"ok"
+        if fields.get(b"transfer-encoding", b"").lower() == b"chunked":
+            body, complete = dechunk(body)
+            status = b"ok" if complete else b"cut"
+        elif fields.get(b"content-length", b"").isdigit():
+            length = int(fields[b"content-length"][:16])
+            status = b"ok" if len(body) >= length else b"cut"
+            body = body[:length]
+        elif not closed:
+            status = b"cut"
+        if status == b"cut":
+            body = body[: body.rfind(b"\n") + 1] or body
+        if self.keep:
+            body = keep_lines(body, self.keep)
+        server = clean(fields.get(b"server", b""))[:200]
+        self.result = status, b"%s %d %s\n" % (words[1][:3], (now - self.started) // 1000, server) + body
+
+    def check(self, now):
+        if self.result is None and now >= self.deadline:
+            self.close()
+            self.result = b"failed", b"no answer within %d ms" % ((self.deadline - self.started) // 1000000)
+
+    def fail(self, error):
+        self.close()
+        self.result = b"failed", (os.strerror(error.errno) if error.errno else "failed").encode("ascii", "replace")
+
+    def close(self):
+        if self.sock is not None:
+            self.sock.close()
+
+
+def header_fields(head):
+    """Return the fields of a response head, names in small letters."""
+    fields = {}
+    for line in head.split(b"\r\n")[1:200]:
+        name, _, value = line.partition(b":")
+        fields[name.strip().lower()] = value.strip()
+    return fields
+
+
+def dechunk(body):
+    """Return the bytes of a chunked body, and whether its last chunk is there."""
+    parts, at = [], 0
+    while True:
+        end = body.find(b"\r\n", at)
+        if end < 0:
+            return b"".join(parts), False
+        try:
+            size = int(body[at:end].split(b";", 1)[0].strip() or b"x", 16)
+        except ValueError:
+            return b"".join(parts), False
+        if size <= 0:
+            return b"".join(parts), size == 0
+        parts.append(body[end + 2 : end + 2 + size])
+        at = end + 2 + size + 2
+        if at > len(body):
+            return b"".join(parts), False
+
+
+class CommandCall:
+    """A command that the operator allowed: its words as they are, no shell, bounded in bytes and time."""
+
+    writes = False
+
+    def __init__(self, name, argv, now):
+        self.name = clean(b"command/" + name)
+        self.started, self.deadline = now, now + COMMAND_TIMEOUT_NS
+        self.parts, self.size, self.result = [], 0, None
+        self.fd, writer = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            run_child(argv, writer)
+        os.close(writer)
+        os.set_blocking(self.fd, False)
+
+    def fileno(self):
+        return self.fd
+
+    def ready(self, now):
+        try:
+            data = os.read(self.fd, CHUNK_BYTES)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            data = b""
+        self.parts.append(data)
+        self.size += len(data)
+        if not data or self.size > COMMAND_BYTES:
+            self.finish(b"ok" if not data else b"cut")
+
+    def finish(self, status):
+        if status != b"ok":
+            self.kill()
+        os.close(self.fd)
+        # stdout is closed: the command has ended or is about to
+        code, limit = None, boottime_ns() + NS
+        while code is None:
+            pid, ended = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                code = -(ended & 127) if ended & 127 else ended >> 8
+            elif boottime_ns() > limit:
+                self.kill()
+                limit += NS
+            else:
+                time.sleep(0.001)
+        self.result = status, (b"exit %d\n" % code + b"".join(self.parts))[:COMMAND_BYTES]
+
+    def check(self, now):
+        if self.result is None and now >= self.deadline:
+            self.finish(b"failed")
+            self.result = b"failed", b"did not end within %d s" % ((self.deadline - self.started) // NS)
+
+    def kill(self):
+        try:
+            os.killpg(self.pid, 9)
+        except OSError:
+            pass
+
+    def close(self):
+        if self.result is None:
+            self.finish(b"failed")
+
+
+def run_child(argv, writer):
+    """Become the command; never returns."""
+    try:
+        os.setsid()
+        null = os.open("/dev/null", os.O_RDWR)
+        os.dup2(null, 0)
+        os.dup2(writer, 1)
+        os.dup2(null, 2)
+        path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+        os.execvpe(argv[0], argv, {"PATH": path, "LC_ALL": "C"})
+    except OSError:
+        pass
+    finally:
+        os._exit(127)
+
+
+def whole_number(text):
+    if not text.isdigit() or len(text) > 18:
+        raise BadPlanError("not a number: %r" % text[:40])
+    return int(text)
+
+
+class Plan:
+    """A decoded plan; words are bytes, as the kernel's are."""
+
+    def __init__(self, data):
+        self.interval_ms, self.ticks, self.scan_every_ticks, self.heartbeat_s = 1000, 0, 10, 60
+        self.queue_bytes, self.read_bytes, self.root = 1 << 20, 262144, b""
+        self.spool, self.spool_bytes = None, 0
+        self.allowed = frozenset()
+        self.host, self.matches, self.configs, self.commands, self.https = [], [], [], [], []
+        self.process_files, self.child_files, self.cgroup_files = [], [], []
+        self.action = None
+        allowed = set()
+        lines = data.split(b"\n")
+        if lines[0] != b"leapprof-plan\t1" or lines[-2:] != [b"end", b""]:
+            raise BadPlanError("not a plan of format 1")
+        for line in lines[1:-2]:
+            words = line.split(b"\t")
+            try:
+                if words[0] == b"allow":
+                    allowed.add(words[1])
+                else:
+                    self.take(words[0], words[1:])
+            except (IndexError, ValueError):
+                raise BadPlanError("a line of its plan has too few fields: %r" % line[:80])
+        self.allowed = frozenset(allowed)
+        if self.interval_ms < 10 or self.scan_every_ticks < 1 or self.heartbeat_s < 1:
+            raise BadPlanError("a period is too short")
+
+    def take(self, word, rest):
+        name = word.decode("ascii", "replace")
+        if name in ("interval_ms", "ticks", "scan_every_ticks", "heartbeat_s", "queue_bytes", "read_bytes"):
+            setattr(self, name, whole_number(rest[0]))
+        elif name in ("read", "list", "link", "statvfs"):
+            if not rest[1].startswith(b"/"):
+                raise BadPlanError("not an absolute path: %r" % rest[1][:80])
+            self.host.append((name, whole_number(rest[0]), rest[1], tuple(rest[2:])))
+        elif name in ("process", "child", "cgroup"):
+            item = (whole_number(rest[0]), rest[1], tuple(rest[2:]))
+            if b"/" in rest[1] or (name == "cgroup" and rest[1] not in CGROUP1_FILES):
+                raise BadPlanError("not a file of a process or cgroup: %r" % rest[1][:80])
+            getattr(self, name + ("_file" if name == "cgroup" else "_file") + "s").append(item)
+        elif name == "match":
+            if rest[1] not in (b"exe_name", b"comm", b"cmdline", b"pid", b"unit"):
+                raise BadPlanError("not a kind of match: %r" % rest[1][:80])
+            if rest[1] == b"pid":
+                whole_number(rest[2])
+            self.matches.append((rest[0], rest[1], rest[2]))
+        else:
+            self.take_call(name, rest)
+
+    def take_call(self, name, rest):
+        if name == "http":
+            numbers = whole_number(rest[0]), whole_number(rest[4]), whole_number(rest[5])
+            self.https.append((numbers[0], rest[1], rest[2], rest[3], numbers[1], numbers[2], tuple(rest[6:])))
+        elif name == "config":
+            self.configs.append((rest[0], rest[1], frozenset(rest[2:])))
+        elif name == "command":
+            rest[1]  # at least one word
+            self.commands.append((rest[0], rest[1:]))
+        elif name == "root":
+            self.root = rest[0]
+        elif name == "spool":
+            self.spool, self.spool_bytes = rest[0], whole_number(rest[1])
+        elif name == "action":
+            self.action = rest
+        else:
+            raise BadPlanError("an unknown directive: %r" % name[:40])
+
+
+HOST_READINGS = {"read": Reading, "list": ListReading, "link": LinkReading, "statvfs": VfsReading}
+
+
+class Output:
+    """stdout: never blocks, holds a bounded number of bytes, drops the oldest whole frames."""
+
+    def __init__(self, limit):
+        self.limit = limit
+        self.queue = []  # [seq, key seq, bytes]
+        self.size = 0
+        self.sent = 0  # of the first
+        self.dropped = 0
+        self.lost_key = 0
+
+    def put(self, seq, key_seq, data):
+        self.queue.append((seq, key_seq, data))
+        self.size += len(data)
+        first = 1 if self.sent else 0
+        while self.size > self.limit and len(self.queue) > first + 1:
+            gone = self.queue[first]
+            self.drop(first)
+            if gone[0] == gone[1]:  # a key frame: what hangs on it cannot be decoded
+                self.lost_key = gone[0]
+                while len(self.queue) > first and self.queue[first][1] == gone[0]:
+                    self.drop(first)
+
+    def drop(self, index):
+        self.size -= len(self.queue.pop(index)[2])
+        self.dropped += 1
+
+    def flush(self):
+        while self.queue:
+            data = self.queue[0][2]
+            try:
+                count = os.write(1, data[self.sent :] if self.sent else data)
+            except (BlockingIOError, InterruptedError):
+                return
+            except OSError:  # nobody listens any more
+                os._exit(0)
+            self.sent += count
+            if self.sent >= len(data):
+                self.size -= len(data)
+                self.sent = 0
+                self.queue.pop(0)
+
+
+class Encoder:
+    """Makes frames: numbers them and compresses them against the last key frame."""
+
+    def __init__(self):
+        self.run = b"%08x" % int.from_bytes(os.urandom(4), "big")
+        self.seq = 0
+        self.key_seq = 0
+        self.key_size = 0
+        self.deflater = None
+        self.next_is_key = True
+
+    def encode(self, numbers, raw, key_due):
+        """Return (seq, key seq, the frame's bytes)."""
+        self.seq += 1
+        if self.next_is_key or key_due or self.deflater is None:
+            kind, payload = b"k", self.key(raw)
+        else:
+            deflater = self.deflater.copy()
+            kind, payload = b"d", deflater.compress(raw) + deflater.flush()
+            self.next_is_key = len(payload) * 2 > self.key_size
+        head = b"LPF1 %s %d %d %d %d %d %s %d %s %d %d %d " % (
+            (self.run, self.seq) + numbers + (kind, self.key_seq, len(raw), len(payload))
+        )
+        crc = zlib.crc32(payload, zlib.crc32(head))
+        return self.seq, self.key_seq, b"%s%08x\n%s" % (head, crc, payload)
+
+    def key(self, raw):
+        deflater = zlib.compressobj(6, zlib.DEFLATED, -15)
+        payload = deflater.compress(raw) + deflater.flush()
+        self.deflater = zlib.compressobj(LEVEL, zlib.DEFLATED, -15, MEMORY, zlib.Z_DEFAULT_STRATEGY, raw[-DICTIONARY_BYTES:])
+        self.key_seq, self.key_size, self.next_is_key = self.seq, len(payload), False
+        return payload
+
+
+LEVEL, MEMORY = 6, 8
+
+
+class Sampler:
+    """One plan at work: what is read at each tick."""
+
+    def __init__(self, plan, encoder):
+        self.plan, self.encoder = plan, encoder
+        self.proc = plan.root + b"/proc"
+        self.page = os.sysconf("SC_PAGE_SIZE")
+        self.statm = Reading(b"statm", b"/proc/self/statm", 1, (), 4096)
+        self.rss = 0
+        self.tick_no = 0
+        self.first_deadline = self.deadline = boottime_ns()
+        self.interval = plan.interval_ms * 1000000
+        self.stretch = self.scan_stretch = 1
+        self.late = 0
+        self.notes_sent = None
+        self.calls = []
+        self.pending = None
+        self.hold_until = 0
+        self.host = []  # [every, pattern, make, readings]
+        order = {0: -1000000}
+        for word, every, path, keep in sorted(plan.host, key=lambda item: order.get(item[1], -item[1])):
+            self.host.append([every, word, path, keep, None])
+        self.matcher = Matcher(self.proc, plan.matches)
+        self.cgroups = Cgroups(self) if plan.cgroup_files else None
+        self.targets, self.cgroup_targets = {}, []
+        self.scan_at = 0
+
+    def due(self, every, final):
+        n = self.tick_no
+        if every == 1 or n == 0 or final:
+            return True
+        return every > 0 and n % (every * self.stretch) == 0
+
+    def done(self):
+        return self.plan.ticks and self.tick_no >= self.plan.ticks and self.pending is None
+
+    def begin(self, final):
+        """Read what is due; the frame goes out with finish(), at once or when its answers are there."""
+        now = boottime_ns()
+        self.pending = (now, wall_ns(), self.deadline)
+        body = self.body = []
+        self.wait_all = final or (self.plan.ticks and self.tick_no + 1 >= self.plan.ticks)
+        self.start_calls(now, final)
+        if self.plan.matches and (self.tick_no >= self.scan_at or final):
+            self.scan()
+        self.read_configs(final)
+        self.read_cgroups(final)
+        for item in self.host:
+            every = item[0]
+            if every == 1 or self.due(every, final):
+                for reading in self.host_readings(item, final):
+                    self.add(reading.name, reading.read())
+        self.read_targets(final)
+        self.note_cost(boottime_ns() - now)
+        self.hold_until = boottime_ns() + (END_TIMEOUT_NS if self.wait_all else min(HOLD_NS, self.interval // 4))
+        self.tick_no += 1
+        return body
+
+    def add(self, name, answer):
+        self.body.append(b"%s\t%s\t%d\n%s\n" % (name, answer[0], len(answer[1]), answer[1]))
+
+    def host_readings(self, item, final):
+        every, word, path, keep, readings = item
+        starred = b"*" in path
+        if readings is not None and not (starred and (every != 1 or final or self.tick_no % 60 == 0)):
+            return readings
+        known = {reading.path: reading for reading in readings or ()}
+        prefix = b"" if word == "read" else word.encode("ascii") + b":"
+        fresh = []
+        for found in expand(path, self.plan.root):
+            reading = known.pop(self.plan.root + found, None)
+            if reading is None:
+                kind = HOST_READINGS[word]
+                reading = kind(prefix + found, self.plan.root + found, every, keep, self.plan.read_bytes)
+            fresh.append(reading)
+        for reading in known.values():
+            reading.close()
+        item[4] = fresh
+        return fresh
+
+    def scan(self):
+        began = boottime_ns()
+        roots, children = self.matcher.scan()
+        found = dict((pid, (roots[pid], False)) for pid in roots)
+        if self.plan.child_files:
+            found.update((pid, (children[pid], True)) for pid in children)
+        for pid, target in list(self.targets.items()):
+            if pid not in found or self.matcher.known[pid].start != target.start:
+                target.close()
+                del self.targets[pid]
+        for pid in sorted(found):
+            if pid not in self.targets:
+                match_id, child = found[pid]
+                self.targets[pid] = Target(self, pid, self.matcher.known[pid].start, match_id, child)
+        self.scan_cgroups(children)
+        missing = any(m[0] not in roots.values() for m in self.plan.matches)
+        period = min(2, self.plan.scan_every_ticks) if missing else self.plan.scan_every_ticks
+        if (boottime_ns() - began) * 5 > self.interval and self.scan_stretch < MAX_STRETCH and self.tick_no:
+            self.scan_stretch *= 2
+        self.scan_at = self.tick_no + period * self.scan_stretch
+
+    def scan_cgroups(self, children):
+        if not self.cgroups:
+            return
+        first = {}
+        for pid, target in sorted(self.targets.items()):
+            if not target.child:
+                first.setdefault(target.match_id, target)
+        kept = [c for c in self.cgroup_targets if first.get(c.match_id) and first[c.match_id].pid == c.pid]
+        for old in self.cgroup_targets:
+            if old not in kept:
+                old.close()
+        known = set(c.match_id for c in kept)
+        kept += [CgroupTarget(self, t) for match_id, t in sorted(first.items()) if match_id not in known]
+        self.cgroup_targets = kept
+        for cgroup in kept:
+            family = set(pid for pid, match_id in children.items() if match_id == cgroup.match_id)
+            family.add(cgroup.pid)
+            self.add(cgroup.prefix + b"pids", (b"ok", cgroup.hint(self.cgroups, family)))
+
+    def read_configs(self, final):
+        if self.tick_no and not final:
+            return
+        for match_id, path, options in self.plan.configs:
+            reading = ConfigReading(b"config/" + match_id, self.plan.root + path, 0, (), self.plan.read_bytes)
+            reading.allowed = options or self.plan.allowed
+            self.add(reading.name, reading.read())
+
+    def read_cgroups(self, final):
+        for cgroup in self.cgroup_targets:
+            for reading in cgroup.readings:
+                if cgroup.fresh or self.due(reading.every, final):
+                    self.add(reading.name, reading.read())
+            cgroup.fresh = False
+
+    def read_targets(self, final):
+        for target in list(self.targets.values()):
+            mark = len(self.body)
+            absent = False
+            for reading in target.readings:
+                if reading.every == 1 or target.fresh or self.due(reading.every, final):
+                    answer = reading.read()
+                    absent = absent or answer[0] == b"absent"
+                    self.add(reading.name, answer)
+            target.fresh = False
+            if absent and not target.alive():  # it ended while it was read: not half a process
+                del self.body[mark:]
+                target.close()
+                del self.targets[target.pid]
+                self.matcher.known.pop(target.pid, None)
+                self.scan_at = self.tick_no + 1
+
+    def start_calls(self, now, final):
+        for spec in self.plan.https:
+            if self.due(spec[0], final) and not any(c.name == b"http/" + spec[1] + spec[2 + 1] for c in self.calls):
+                self.calls.append(HttpCall(spec, now))
+        if self.tick_no == 0 or final:
+            for name, argv in self.plan.commands:
+                if not any(call.name == b"command/" + name for call in self.calls):
+                    self.calls.append(CommandCall(name, argv, now))
+
+    def note_cost(self, took):
+        """Stretch the slow groups when reading takes more than half of the interval, three times running."""
+        self.late = self.late + 1 if took * 2 > self.interval and self.tick_no else 0
+        if self.late >= 3 and self.stretch < MAX_STRETCH:
+            self.stretch *= 2
+            self.late = 0
+
+    def notes(self):
+        lines = [b"kind python"]
+        if self.stretch > 1:
+            lines.append(b"stretched slow %d" % self.stretch)
+        if self.scan_stretch > 1:
+            lines.append(b"stretched scan %d" % self.scan_stretch)
+        lines.append(b"")
+        return b"\n".join(lines)
+
+    def ready_to_finish(self, now):
+        return self.pending is not None and (not any(c.result is None for c in self.calls) or now >= self.hold_until)
+
+    def finish(self, dropped):
+        """Return (seq, key seq, bytes) of the pending frame."""
+        head = self.collect_calls()
+        notes = self.notes()
+        key_due = (self.tick_no - 1) % KEY_EVERY == 0
+        if notes != self.notes_sent or key_due:
+            self.notes_sent = notes
+            head.append(b"agent\tok\t%d\n%s\n" % (len(notes), notes))
+        raw = b"".join(head + self.body)
+        if len(raw) > MAX_RAW_BYTES:
+            raw = shorten(head + self.body)
+        if self.tick_no % 10 == 1:
+            words = self.statm.read()[1].split()
+            self.rss = int(words[1]) * self.page if len(words) > 1 else 0
+        begun, wall, deadline = self.pending
+        self.pending = None
+        numbers = (begun, wall, deadline, cpu_ns(), b"%d" % self.rss if self.rss else b"-", dropped)
+        return self.encoder.encode(numbers, raw, key_due)
+
+    def collect_calls(self):
+        head = []
+        for call in [call for call in self.calls if call.result is not None or self.wait_all]:
+            if call.result is None:
+                call.close()
+                call.result = b"failed", b"no answer before the end"
+            head.append(b"%s\t%s\t%d\n%s\n" % (call.name, call.result[0], len(call.result[1]), call.result[1]))
+            self.calls.remove(call)
+        return head
+
+    def close(self):
+        for item in self.host:
+            for reading in item[4] or ():
+                reading.close()
+        for target in list(self.targets.values()) + self.cgroup_targets:
+            target.close()
+        for call in self.calls:
+            call.close()
+        self.statm.close()
+
+    def next_deadline(self, now):
+        """Set the next tick's deadline: on the grid of the first, the next that is still to come."""
+        self.deadline += self.interval
+        if now > self.deadline + self.interval:
+            self.deadline = now - (now - self.first_deadline) % self.interval
+
+
+def shorten(parts):
+    """Return as much of a body as a frame may hold; what is too much loses its text."""
+    size, kept = 0, []
+    for part in parts:
+        size += len(part)
+        if size > MAX_RAW_BYTES:
+            size -= len(part)
+            name = part.split(b"\t", 1)[0]
+            part = b"%s\tcut\t0\n\n" % name
+        kept.append(part)
+    return b"".join(kept)
+
+
+class Agent:
+    """The conversation on stdin and stdout, and the one loop."""
+
+    def __init__(self):
+        self.encoder = Encoder()
+        self.output = Output(1 << 20)
+        self.sampler = None
+        self.buffer = b""
+        self.heartbeat = 60 * NS
+        self.last_beat = boottime_ns()
+        self.ending = False
+
+    def run(self):
+        os.set_blocking(0, False)
+        os.set_blocking(1, False)
+        while self.step():
+            pass
+
+    def step(self):
+        """Wait for what comes first and do it; return whether to go on."""
+        sampler = self.sampler
+        now = boottime_ns()
+        until = self.last_beat + self.heartbeat
+        readers, writers = [0], [1] if self.output.queue else []
+        if sampler is not None:
+            until = min([until, self.wake_at(sampler)] + [c.deadline for c in sampler.calls if c.result is None])
+            for call in sampler.calls:
+                if call.result is None:
+                    (writers if call.writes else readers).append(call)
+        readable, writable, _ = select.select(readers, writers, [], max(0, until - now) / 1e9)
+        now = boottime_ns()
+        if 1 in writable:
+            self.output.flush()
+        if 0 in readable and not self.receive():
+            return False
+        if sampler is not None and sampler is self.sampler:
+            self.advance(sampler, readable, writable, now)
+        if self.ending and (self.sampler is None or self.sampler.pending is None):
+            self.drain()
+            return False
+        return boottime_ns() < self.last_beat + self.heartbeat
+
+    def wake_at(self, sampler):
+        if sampler.pending is not None:
+            return sampler.hold_until
+        return self.last_beat + self.heartbeat if sampler.done() else sampler.deadline
+
+    def advance(self, sampler, readable, writable, now):
+        for call in sampler.calls:
+            if call.result is None and (call in readable or call in writable):
+                call.ready(now)
+            call.check(now)
+        if sampler.pending is None and not sampler.done() and now >= sampler.deadline:
+            sampler.begin(False)
+            now = boottime_ns()
+        if sampler.ready_to_finish(now):
+            self.emit(sampler)
+            sampler.next_deadline(now)
+
+    def emit(self, sampler):
+        if self.output.lost_key == self.encoder.key_seq:
+            self.encoder.next_is_key = True
+        self.output.put(*sampler.finish(self.output.dropped))
+        self.output.flush()
+
+    def receive(self):
+        """Take what is on stdin; return False at its end."""
+        try:
+            data = os.read(0, CHUNK_BYTES)
+        except (BlockingIOError, InterruptedError):
+            return True
+        except OSError:
+            return False
+        if not data:
+            return False
+        self.buffer += data
+        while True:
+            line, found, rest = self.buffer.partition(b"\n")
+            if not found:
+                if len(line) > 64:
+                    raise BadPlanError("a message that is none")
+                return True
+            if not self.message(line, rest):
+                return True
+
+    def message(self, line, rest):
+        """Obey one message; return False when more bytes are needed first."""
+        self.last_beat = boottime_ns()
+        word, _, size = line.partition(b" ")
+        if word == b"plan":
+            size = whole_number(size)
+            if size > MAX_MESSAGE_BYTES:
+                raise BadPlanError("a plan that is too long")
+            if len(rest) < size:
+                return False
+            self.take_plan(Plan(rest[:size]))
+            rest = rest[size:]
+        elif line == b"end":
+            self.end()
+        elif line != b"beat":
+            raise BadPlanError("an unknown message: %r" % line[:40])
+        self.buffer = rest
+        return True
+
+    def take_plan(self, plan):
+        if self.sampler is not None:
+            if self.sampler.pending is not None:
+                self.emit(self.sampler)
+            self.sampler.close()
+        self.output.limit = max(plan.queue_bytes, 65536)
+        self.heartbeat = plan.heartbeat_s * NS
+        self.encoder.next_is_key = True
+        self.sampler = Sampler(plan, self.encoder)
+
+    def end(self):
+        """Read everything once more, then end."""
+        sampler = self.sampler
+        if self.ending or sampler is None or sampler.done():
+            self.ending = True
+            return
+        self.ending = True
+        if sampler.pending is not None:
+            self.emit(sampler)
+        sampler.deadline = boottime_ns()
+        sampler.begin(True)
+
+    def drain(self):
+        """Give the reader a few seconds to take what is left."""
+        limit = boottime_ns() + END_TIMEOUT_NS
+        while self.output.queue and boottime_ns() < limit:
+            select.select([], [1], [], 1.0)
+            self.output.flush()
+
+
+def main():
+    try:
+        Agent().run()
+    except BadPlanError as error:
+        os.write(2, b"leapprof agent: " + str(error).encode("ascii", "replace") + b"\n")
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
