@@ -1,0 +1,89 @@
+"""What the operator should know of a survey: nothing found, refused or left out. Pure."""
+
+from collections.abc import Iterable, Sequence
+
+from leapprof.model import Finding, Frame, Nodeos, Severity
+
+MAX_NAMED = 8
+
+
+def survey_findings(
+    host: str, nodeos: Sequence[Nodeos], denied: Sequence[str], frame: Frame, agent: str
+) -> tuple[Finding, ...]:
+    """Return findings about what a host lets us see.
+
+    Args:
+        host: its name.
+        nodeos: those that were found.
+        denied: readings that were refused.
+        frame: answer to the survey.
+        agent: ``python`` or ``sh``.
+    """
+    found: list[Finding] = []
+    if not nodeos:
+        found.append(_no_nodeos(host))
+    if denied:
+        found.append(_denied(host, denied))
+    left_out = _left_out(frame)
+    if agent == "sh" or left_out:
+        found.append(_limited(host, left_out))
+    return tuple(found)
+
+
+def _no_nodeos(host: str) -> Finding:
+    return Finding(
+        code="no-nodeos-found",
+        severity=Severity.WARNING,
+        message="no nodeos process was found; the host alone is recorded until one starts",
+        hint="start nodeos, or say how to recognise it with --nodeos exe:NAME, unit:NAME or pid:NUMBER",
+        subject=host,
+    )
+
+
+def _denied(host: str, denied: Sequence[str]) -> Finding:
+    return Finding(
+        code="reading-denied",
+        severity=Severity.INFO,
+        message=f"{len(denied)} readings are refused to this user: {_named(denied)}",
+        hint="nothing essential is lost; record as the user of nodeos, or as root, to have them too",
+        subject=host,
+    )
+
+
+def _limited(host: str, left_out: Sequence[str]) -> Finding:
+    what = f": {_named(left_out)}" if left_out else ""
+    return Finding(
+        code="agent-limited",
+        severity=Severity.WARNING,
+        message=f"the agent of this host leaves out some readings{what}",
+        hint="install python3 (3.6 or newer) on the host to have everything",
+        subject=host,
+    )
+
+
+def _named(names: Iterable[str]) -> str:
+    listed = list(names)
+    more = f" and {len(listed) - MAX_NAMED} more" if len(listed) > MAX_NAMED else ""
+    return ", ".join(listed[:MAX_NAMED]) + more
+
+
+def _left_out(frame: Frame) -> tuple[str, ...]:
+    """Return what the agent says that it cannot do (line ``left_out a,b`` of section ``agent``)."""
+    for section in frame.sections:
+        if section.name == "agent":
+            for line in section.text.decode("utf-8", "replace").splitlines():
+                word, _, rest = line.partition(" ")
+                if word == "left_out":
+                    return tuple(part.strip()[:80] for part in rest.split(",") if part.strip())
+    return ()
+
+
+def disk_full_finding(host: str, path: str) -> Finding:
+    """Return the finding of a recording that ended because its disk was full."""
+    return Finding(
+        code="recording-disk-full",
+        severity=Severity.ERROR,
+        message=f"the disk of {path} was full; the recording ends there",
+        hint="free space or record elsewhere; what was recorded is kept",
+        subject=host,
+    )

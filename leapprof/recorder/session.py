@@ -1,0 +1,223 @@
+"""One host from first contact to sealed recording: survey, sampling, reconnecting, ending."""
+
+import random
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Event as StopEvent
+
+from leapprof import __version__
+from leapprof.agent.plan import Command, Plan
+from leapprof.errors import SourceError, SourceTimeoutError, StoreError
+from leapprof.ingest.rows import FrameIngest
+from leapprof.ingest.survey import Survey, read_survey
+from leapprof.model import ClockOffset, Finding, Frame, Recording
+from leapprof.model.access import HostConfig, NodeosSelector
+from leapprof.recorder.clock import Clock
+from leapprof.recorder.cost import CostMeter
+from leapprof.recorder.findings import survey_findings
+from leapprof.recorder.keeper import FrameKeeper
+from leapprof.recorder.link import AgentLink, choose_agent
+from leapprof.recorder.naming import recording_directory
+from leapprof.recorder.observer import NullObserver, Observer
+from leapprof.recorder.planning import RecordOptions, follow_up_plan, sampling_plan, survey_plan
+from leapprof.sources import Source
+from leapprof.sources.backoff import delays
+from leapprof.store import RecordingWriter, Retention
+
+POLL_S = 0.5
+SILENCE_S = 30.0
+SILENCE_INTERVALS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostSurvey:
+    """What a host answered before sampling begins."""
+
+    survey: Survey
+    findings: tuple[Finding, ...]
+    agent: str
+    offset: ClockOffset
+
+
+def survey_host(link: AgentLink, host: HostConfig, selectors: tuple[NodeosSelector, ...]) -> HostSurvey:
+    """Ask a host what it is, what it lets us see, and how its clock stands.
+
+    Raises:
+        SourceError: it does not answer.
+        ParseError: its answer is not readable.
+    """
+    first = link.ask(survey_plan(selectors))
+    survey = read_survey(first, host.name)
+    if survey.nodeos:
+        second = link.ask(follow_up_plan(selectors, survey.nodeos))
+        first = replace(first, sections=(*first.sections, *second.sections))
+        survey = read_survey(first, host.name)
+    return HostSurvey(
+        survey=survey,
+        findings=survey_findings(host.name, survey.nodeos, survey.denied, first, link.kind),
+        agent=link.kind,
+        offset=link.measure_clock(),
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class HostSession:
+    """Records one host. ``run`` once, in one thread.
+
+    Attributes:
+        host: which.
+        source: how it is reached.
+        out: where recordings go.
+        options: what the operator asked for.
+        clock: the collector's.
+        stop: set to end the recording.
+        observer: is told what happens.
+        commands: command lines that repeat this recording.
+        retention: of an always-on recording.
+        directory: of the recording, once it began.
+    """
+
+    host: HostConfig
+    source: Source
+    out: Path
+    options: RecordOptions
+    clock: Clock
+    stop: StopEvent
+    observer: Observer = field(default_factory=NullObserver)
+    commands: tuple[str, ...] = ()
+    retention: Retention | None = None
+    directory: Path | None = None
+    _started_s: float | None = None
+    _heard_s: float = 0.0
+
+    def run(self) -> Path:
+        """Record until the duration is over or the stop is set; return the recording's directory.
+
+        A connection that is lost later is tried again until then.
+
+        Raises:
+            SourceError: the host could not be reached at all.
+            StoreError: the disk refuses; what was recorded is kept.
+        """
+        with self.source:
+            link = AgentLink.open(self.source, choose_agent(self.source), self.clock)
+            with link:
+                surveyed = survey_host(link, self.host, self._selectors)
+                manifest = self._manifest(surveyed)
+                directory = recording_directory(
+                    self.out, self.host.name, self.options.phase, self.clock.wall_ns()
+                )
+                with RecordingWriter.create(directory, manifest) as writer:
+                    self.directory = directory
+                    self.observer.started(self.host.name, directory, manifest)
+                    self._record(link, self._keeper(writer, surveyed), self._plan(surveyed))
+        return directory
+
+    @property
+    def _selectors(self) -> tuple[NodeosSelector, ...]:
+        return self.options.selectors or self.host.nodeos
+
+    def _plan(self, surveyed: HostSurvey) -> Plan:
+        commands = [Command(name=name, argv=argv) for name, argv in sorted(self.host.commands.items())]
+        return sampling_plan(self._selectors, surveyed.survey.nodeos, self.options, commands)
+
+    def _keeper(self, writer: RecordingWriter, surveyed: HostSurvey) -> FrameKeeper:
+        keeper = FrameKeeper(
+            writer=writer,
+            observer=self.observer,
+            cost=CostMeter(agent=surveyed.agent),
+            seal_every_s=self.options.seal_every_s,
+            retention=self.retention,
+            ingest=FrameIngest(boot_id=surveyed.survey.host.boot_id or None),
+        )
+        keeper.add_clock_offset(surveyed.offset)
+        return keeper
+
+    def _manifest(self, surveyed: HostSurvey) -> Recording:
+        survey = surveyed.survey
+        return Recording(
+            host=survey.host,
+            nodeos=survey.nodeos,
+            topology=survey.topology,
+            phase=self.options.phase,
+            interval_s=self.options.interval_s,
+            started_wall_ns=None,
+            ended_wall_ns=None,
+            transport=self.source.transport,
+            cost=CostMeter(agent=surveyed.agent).total(),
+            clock_offsets=(surveyed.offset,),
+            findings=surveyed.findings,
+            denied=survey.denied,
+            absent=survey.absent,
+            commands=self.commands,
+            notes={"leapprof": __version__},
+        )
+
+    def _record(self, link: AgentLink, keeper: FrameKeeper, plan: Plan) -> None:
+        try:
+            self._sample_until_over(link, keeper, plan)
+        except StoreError:
+            raise  # nothing more can be written; the journal holds what was kept
+        except BaseException:
+            keeper.finish()
+            raise
+        self._measure_clock_again(keeper)
+        keeper.finish()
+
+    def _sample_until_over(self, link: AgentLink, keeper: FrameKeeper, plan: Plan) -> None:
+        current: AgentLink | None = link
+        while current is not None:
+            try:
+                with current:
+                    keeper.new_run()
+                    current.start(plan)
+                    self._sample(current, keeper)
+                    self._keep(current, keeper, current.end())
+                    return
+            except SourceError as error:
+                keeper.lost(error.problem)
+                self.observer.trouble(self.host.name, error.problem)
+                current = self._reconnect()
+
+    def _sample(self, link: AgentLink, keeper: FrameKeeper) -> None:
+        self._heard_s = self.clock.monotonic_s()
+        silence_s = max(SILENCE_S, SILENCE_INTERVALS * self.options.interval_s)
+        while not self._is_over():
+            self._keep(link, keeper, link.poll(POLL_S))
+            if self.clock.monotonic_s() - self._heard_s > silence_s:
+                raise SourceTimeoutError(self.host.name, "sample", silence_s)
+
+    def _keep(self, link: AgentLink, keeper: FrameKeeper, frames: list[Frame]) -> None:
+        keeper.count_wire(link.decoder)
+        for frame in frames:
+            self._heard_s = self.clock.monotonic_s()
+            if self._started_s is None:
+                self._started_s = self._heard_s
+            keeper.keep(frame, self.clock.wall_ns())
+
+    def _is_over(self) -> bool:
+        if self.stop.is_set():
+            return True
+        if self.options.duration_s is None or self._started_s is None:
+            return False
+        return self.clock.monotonic_s() - self._started_s >= self.options.duration_s
+
+    def _reconnect(self) -> AgentLink | None:
+        """Return a new agent, or None when the recording is over before the host answers."""
+        for delay_s in delays(random.random):
+            if self.stop.wait(delay_s) or self._is_over():
+                return None
+            try:
+                self.source.close()
+                return AgentLink.open(self.source, choose_agent(self.source), self.clock)
+            except SourceError as error:
+                self.observer.trouble(self.host.name, error.problem)
+        return None
+
+    def _measure_clock_again(self, keeper: FrameKeeper) -> None:
+        """Ask a fresh agent for the clock: the one that sampled has ended."""
+        try:
+            with AgentLink.open(self.source, keeper.cost.agent, self.clock) as link:
+                keeper.add_clock_offset(link.measure_clock())
+        except SourceError as error:
+            self.observer.trouble(self.host.name, f"clock not measured at the end: {error.problem}")
