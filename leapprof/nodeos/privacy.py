@@ -47,6 +47,8 @@ IDENTIFYING_OPTIONS = frozenset(
 """Options whose values are not secret but tell whose node it is and where; a public report leaves them out."""
 
 HIDDEN = "***"
+MAX_SHOWN_CHARS = 120
+MAX_NAME_CHARS = 64
 
 _KEY_SHAPED = re.compile(
     r"PVT_|KEY:|KEOSD:|SE:|PRIVATE KEY"  # text forms of private keys and of their providers
@@ -75,4 +77,9 @@ def shown_value(option: str, value: str) -> str:
     return printable if len(printable) <= MAX_SHOWN_CHARS else printable[: MAX_SHOWN_CHARS - 1] + "…"
 
 
-MAX_SHOWN_CHARS = 120
+def shown_name(name: str) -> str:
+    """Return an option's name fit for print: a stray line of a config can be anything, even a key."""
+    if is_key_shaped(name):
+        return HIDDEN
+    kept = "".join(c if c.isascii() and c.isprintable() else "?" for c in name)
+    return kept if len(kept) <= MAX_NAME_CHARS else kept[: MAX_NAME_CHARS - 1] + "…"

@@ -1,0 +1,56 @@
+"""What the rules need to know of the host that a config.ini is for. Everything may be unknown (None)."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Overcommit(IntEnum):
+    """vm.overcommit_memory (Linux Documentation/mm/overcommit-accounting.rst)."""
+
+    HEURISTIC = 0
+    ALWAYS = 1
+    NEVER = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostFacts:
+    """Facts of one host and of the nodeos that is to start there.
+
+    Attributes:
+        ram_bytes, swap_bytes: MemTotal and SwapTotal.
+        overcommit: vm.overcommit_memory.
+        commit_limit_bytes, committed_bytes: CommitLimit and Committed_AS.
+        memlock_bytes: soft RLIMIT_MEMLOCK of nodeos; None also when unlimited, see memlock_unlimited.
+        memlock_unlimited: RLIMIT_MEMLOCK is unlimited.
+        cores: online.
+        state_filesystem: type of the filesystem of the state directory (tmpfs, ext4, zfs …).
+        state_filesystem_bytes: its size.
+        state_file_bytes: apparent size of shared_memory.bin; None without one.
+        state_used_bytes: bytes of the state in use, as db_size says.
+        state_dirty: byte 8 of shared_memory.bin is not 0.
+        nodeos_running: nodeos runs, so that the dirty flag is set by right.
+        soft_dirty: the kernel tracks written pages (CONFIG_MEM_SOFT_DIRTY).
+        stop_timeout_s: how long the supervisor waits before it kills (TimeoutStopSec).
+        state_drives, blocks_drives: kernel names of the drives below both directories.
+        drive_write_bytes_per_s: what the state's drive takes in a stretch.
+    """
+
+    ram_bytes: int | None = None
+    swap_bytes: int | None = None
+    overcommit: Overcommit | None = None
+    commit_limit_bytes: int | None = None
+    committed_bytes: int | None = None
+    memlock_bytes: int | None = None
+    memlock_unlimited: bool = False
+    cores: int | None = None
+    state_filesystem: str | None = None
+    state_filesystem_bytes: int | None = None
+    state_file_bytes: int | None = None
+    state_used_bytes: int | None = None
+    state_dirty: bool | None = None
+    nodeos_running: bool = False
+    soft_dirty: bool | None = None
+    stop_timeout_s: float | None = None
+    state_drives: frozenset[str] = frozenset()
+    blocks_drives: frozenset[str] = frozenset()
+    drive_write_bytes_per_s: float | None = None
