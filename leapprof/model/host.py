@@ -130,8 +130,11 @@ class Topology:
         return tuple(sorted(found))
 
     def physical(self) -> tuple[Device, ...]:
-        """Return the leaves that can wear or be limited: no zram, ram or bare multipath path."""
-        skipped = WEARLESS_KINDS | {DeviceKind.MULTIPATH_PATH}
+        """Return the leaves that can wear or be limited: no zram, ram or bare multipath path.
+
+        A loop device or zvol without a known drive is no drive of its own either.
+        """
+        skipped = WEARLESS_KINDS | {DeviceKind.MULTIPATH_PATH, DeviceKind.LOOP, DeviceKind.ZVOL}
         return tuple(d for d in self.devices if not d.parents and d.kind not in skipped)
 
     def mount_of(self, path: str) -> Mount | None:
@@ -157,7 +160,10 @@ class Topology:
         if device is not None:
             return self.leaves_of(device.name)
         mount = self.mount_of(path)
-        members = self.pool_members.get(mount.source.split("/")[0], ()) if mount else ()
+        if mount is None:
+            return ()
+        pools = self.pool_members
+        members = pools.get(mount.source) or pools.get(mount.source.split("/")[0], ())
         return tuple(sorted({leaf for name in members for leaf in self.leaves_of(name)}))
 
 
