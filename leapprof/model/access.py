@@ -46,7 +46,7 @@ class HostConfig:
         transport: ``ssh`` (paramiko), ``openssh`` (the system's ssh), ``local`` or ``replay``.
         ssh_config: file to read instead of the user's and the system's ssh configuration (``ssh -F``).
         known_hosts: files to use instead of those that ssh's configuration names.
-        identity_files: private keys to try instead of those that ssh's configuration names.
+        identity_files: private keys to try before those that ssh's configuration names.
         options: further ssh options, ``name=value``, as after ``ssh -o``.
         replay: file of wire bytes when transport is ``replay``.
         nodeos: how to recognise nodeos processes; empty: by the executable's name.

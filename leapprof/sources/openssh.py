@@ -13,7 +13,7 @@ from leapprof.errors import ConnectError, HostKeyError, SourceError, SourceTimeo
 from leapprof.model.access import HostConfig
 from leapprof.sources.base import ChannelClosedError, CommandResult, Timeouts
 from leapprof.sources.process import ProcessChannel, ended_with_status, run_process
-from leapprof.sources.ssh_config import ssh_arguments
+from leapprof.sources.ssh_config import by_hand, ssh_arguments
 
 SSH_FAILED = 255
 _MESSAGE_CHARS = 600
@@ -45,7 +45,7 @@ def explain(
         return HostKeyError(
             host,
             f"ssh refuses the host's key: {printable} (compare the fingerprint with the host's own, "
-            "then connect once with ssh by hand)",
+            "then connect once by hand)",
         )
     if _TIMEOUT.search(stderr):
         return SourceTimeoutError(host, f"connection (ssh says: {printable})", connect_s)
@@ -99,7 +99,10 @@ class OpensshSource:
         return ProcessChannel(self.name, self.argv(command), env=env, explain=self._explain)
 
     def _explain(self, host: str, status: int | None, stderr: str) -> SourceError:
-        return explain(host, status, stderr, connect_s=self._limits.connect_s)
+        error = explain(host, status, stderr, connect_s=self._limits.connect_s)
+        if isinstance(error, HostKeyError):
+            return HostKeyError(host, f"{error.problem}: {by_hand(self._host)}")
+        return error
 
     def open(self, command: str) -> ProcessChannel:
         """Start ssh with a long-lived program; that the host is not reached shows at the first read."""

@@ -91,7 +91,7 @@ class SshChannel:
         transport = self._channel.get_transport()
         if not transport.is_active():
             error = transport.get_exception()
-            return f"the connection was lost ({error or 'closed by the host'})"
+            return f"the connection was lost ({str(error or '') or 'closed by the host'})"
         self._channel.status_event.wait(_CLOSE_WAIT_S)
         status = self._channel.exit_status
         tail = self.stderr_tail.strip()
