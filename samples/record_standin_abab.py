@@ -42,6 +42,7 @@ from leapprof.agent.plan import (
     encode_plan,
     plan_message,
 )
+from leapprof.ingest.reads import FACT_READS, KEEP_LINES, TOPOLOGY_LINKS, TOPOLOGY_LISTINGS, TOPOLOGY_READS
 from leapprof.model import Frame
 from leapprof.probes import PROBES
 
@@ -67,21 +68,16 @@ write-back = steps
 """
 
 FACT_FILES = (
-    "/proc/sys/kernel/random/boot_id", "/proc/version", "/proc/sys/kernel/osrelease", "/proc/self/mountinfo",
-    "/proc/swaps", "/proc/cpuinfo", "/proc/meminfo", "/proc/uptime", "/proc/diskstats", "/etc/os-release",
-    "/proc/sys/vm/overcommit_memory", "/proc/sys/vm/overcommit_ratio", "/proc/sys/vm/swappiness",
-    "/proc/sys/vm/dirty_ratio", "/proc/sys/vm/dirty_bytes", "/proc/sys/vm/dirty_background_ratio",
-    "/proc/sys/vm/dirty_background_bytes", "/proc/sys/vm/dirty_expire_centisecs",
-    "/proc/sys/vm/dirty_writeback_centisecs", "/sys/kernel/mm/transparent_hugepage/enabled",
-    "/sys/kernel/mm/transparent_hugepage/shmem_enabled", "/sys/devices/system/cpu/online",
-    "/sys/class/dmi/id/sys_vendor", "/sys/class/dmi/id/product_name", "/sys/hypervisor/type",
-    "/sys/block/*/dev", "/sys/block/*/size", "/sys/block/*/queue/rotational",
-    "/sys/block/*/queue/read_ahead_kb", "/sys/block/*/queue/logical_block_size",
-    "/sys/block/*/queue/physical_block_size", "/sys/block/*/queue/scheduler", "/sys/block/*/device/model",
-    "/sys/block/*/loop/backing_file", "/sys/block/*/dm/name", "/sys/class/block/*/dev",
-    "/sys/class/block/*/size", "/sys/class/block/*/partition", "/sys/class/block/*/queue/read_ahead_kb",
-    "/sys/class/block/*/queue/rotational", "/sys/class/block/*/device/model",
-    "/sys/class/block/*/loop/backing_file", "/sys/class/block/*/dm/name",
+    *(path for path in FACT_READS if path != "/etc/machine-id"),
+    *TOPOLOGY_READS,
+    "/proc/diskstats",
+    "/proc/uptime",
+    "/proc/version",
+)
+LISTINGS = (*TOPOLOGY_LISTINGS, "/sys/class/block/*/holders")
+ALLOWED_OPTIONS = (
+    "m", "data-dir", "config-dir", "database-map-mode", "chain-state-db-size-mb", "http-server-address",
+    "chain-threads", "net-threads",
 )  # fmt: skip
 
 
@@ -92,8 +88,8 @@ def _matches(data_dir: Path) -> tuple[Match, ...]:
 def _once(data_dir: Path, config_dir: Path) -> dict[str, object]:
     """Return the readings of the survey, which the sampling plan takes again at its start and end."""
     return {
-        "listings": tuple(Listing(path=p) for p in ("/sys/class/block", "/sys/block", "/sys/block/*/slaves")),
-        "links": (Link(path="/sys/class/block/*"), Link(path="/sys/block/*")),
+        "listings": tuple(Listing(path=path) for path in LISTINGS),
+        "links": tuple(Link(path=path) for path in TOPOLOGY_LINKS),
         "statvfs": (StatVfs(path=str(data_dir)),),
         "configs": (
             ConfigRead(match_id=MATCH_ID, path=str(config_dir / "config.ini"), options=ALLOWED_OPTIONS),
@@ -103,10 +99,6 @@ def _once(data_dir: Path, config_dir: Path) -> dict[str, object]:
     }
 
 
-ALLOWED_OPTIONS = (
-    "data-dir", "config-dir", "database-map-mode", "chain-state-db-size-mb", "http-server-address",
-    "chain-threads", "net-threads",
-)  # fmt: skip
 PROCESS_FACTS = ("cmdline", "exe", "cwd", "limits", "stat", "status")
 HTTP_PATHS = ("/v1/chain/get_info", "/v1/db_size/get", "/v1/prometheus/metrics")
 
@@ -119,7 +111,7 @@ def _https(every_ticks: int) -> tuple[HttpGet, ...]:
 
 def survey_plan(data_dir: Path, config_dir: Path) -> Plan:
     """Return the plan of one frame with the facts of host, devices and stand-in."""
-    reads = tuple(Read(path=path, every_ticks=0) for path in FACT_FILES)
+    reads = tuple(Read(path=path, every_ticks=0, keep=KEEP_LINES.get(path, ())) for path in FACT_FILES)
     files = tuple(ProcessFile(name=name, every_ticks=0) for name in PROCESS_FACTS)
     once = _once(data_dir, config_dir)
     return Plan(ticks=1, reads=reads, process_files=files, https=_https(0), **once)  # type: ignore[arg-type]
@@ -129,7 +121,11 @@ def sampling_plan(data_dir: Path, config_dir: Path) -> Plan:
     """Return the plan of one frame a second: every probe, and the survey's facts at start and end."""
     host = [Read(path=p.section, every_ticks=p.every_ticks, keep=p.keep) for p in PROBES if p.scope == "host"]
     sampled = {read.path for read in host}
-    host += [Read(path=path, every_ticks=0) for path in FACT_FILES if path not in sampled]
+    host += [
+        Read(path=path, every_ticks=0, keep=KEEP_LINES.get(path, ()))
+        for path in FACT_FILES
+        if path not in sampled
+    ]
     files = [
         ProcessFile(name=p.file, every_ticks=p.every_ticks, keep=p.keep)
         for p in PROBES
@@ -249,7 +245,7 @@ def _check(frames: Sequence[Frame], device: str) -> None:
         if not any(name.startswith(f"nodeos/{MATCH_ID}/") and name.endswith(needed) for name in names):
             raise RuntimeError(f"no {needed} of the stand-in in {sorted(names)}")
     wanted = {f"http/{MATCH_ID}{path}" for path in HTTP_PATHS}
-    wanted |= {"/proc/diskstats", "/proc/stat", "/proc/self/mountinfo", f"/sys/block/{device}/dev"}
+    wanted |= {"/proc/diskstats", "/proc/stat", "/proc/self/mountinfo", f"/sys/class/block/{device}/dev"}
     if missing := wanted - names:
         raise RuntimeError(f"not in the frames: {sorted(missing)}")
     if not any(

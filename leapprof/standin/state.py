@@ -60,9 +60,9 @@ def filesystem_type(path: Path, mountinfo: Path = Path("/proc/self/mountinfo")) 
 class State:
     """An open state file; ``close`` writes it back and clears the dirty flag."""
 
-    def __init__(self, mode: MapMode, advice: Advice, memory: mmap.mmap, fd: int, counts: Counts) -> None:
+    def __init__(self, mode: MapMode, memory: mmap.mmap, fd: int, counts: Counts) -> None:
         """Keep an open mapping; use ``open_state``."""
-        self._mode, self._advice, self._memory, self._fd, self.counts = mode, advice, memory, fd, counts
+        self._mode, self._memory, self._fd, self.counts = mode, memory, fd, counts
         self.size_bytes = len(memory)
 
     def touch(self, page: int, stamp: bytes) -> None:
@@ -99,9 +99,6 @@ class State:
             os.fsync(self._fd)
         finally:
             self._memory.close()
-            if self._advice is Advice.RANDOM:
-                # The copy back may have left large folios in the page cache, for the next run to dirty.
-                os.posix_fadvise(self._fd, 0, 0, os.POSIX_FADV_DONTNEED)
             os.close(self._fd)
 
     def _copy_back(self, write_back: WriteBack, progress: Callable[[int], None]) -> None:
@@ -184,4 +181,4 @@ def _open_locked(fd: int, mode: MapMode, size_mb: int, advice: Advice, *, fresh:
         memory.madvise(mmap.MADV_RANDOM)
     os.pwrite(fd, _header(counts, dirty=True), 0)
     os.fsync(fd)
-    return State(mode, advice, memory, fd, counts)
+    return State(mode, memory, fd, counts)
