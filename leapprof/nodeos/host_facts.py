@@ -1,7 +1,11 @@
 """What the rules need to know of the host that a config.ini is for. Everything may be unknown (None)."""
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+
+from leapprof.model import Host, Nodeos, Topology
 
 
 class Overcommit(IntEnum):
@@ -54,3 +58,41 @@ class HostFacts:
     state_drives: frozenset[str] = frozenset()
     blocks_drives: frozenset[str] = frozenset()
     drive_write_bytes_per_s: float | None = None
+
+
+def host_facts(host: Host, topology: Topology, nodeos: Nodeos | None) -> HostFacts:
+    """Return what a recording's manifest says of the host and of one nodeos; the rest stays unknown."""
+    state_dir = nodeos.state_dir if nodeos else None
+    mount = topology.mount_of(state_dir) if state_dir else None
+    overcommit = _number(host.facts, "overcommit_memory")
+    drives = _drives(topology, nodeos)
+    return HostFacts(
+        ram_bytes=_number(host.facts, "mem_total_bytes"),
+        swap_bytes=_number(host.facts, "swap_total_bytes"),
+        overcommit=Overcommit(overcommit) if overcommit in tuple(Overcommit) else None,
+        commit_limit_bytes=_number(host.facts, "commit_limit_bytes"),
+        committed_bytes=_number(host.facts, "committed_as_bytes"),
+        cores=_number(host.facts, "cores"),
+        state_filesystem=mount.filesystem if mount else None,
+        state_drives=drives["state"],
+        blocks_drives=drives["blocks"],
+        nodeos_running=nodeos is not None,
+    )
+
+
+def _drives(topology: Topology, nodeos: Nodeos | None) -> dict[str, frozenset[str]]:
+    if nodeos is None:
+        return {"state": frozenset(), "blocks": frozenset()}
+    paths = {"state": nodeos.state_dir, "blocks": nodeos.blocks_dir}
+    return {
+        role: frozenset(nodeos.roles.get(role) or (topology.drive_of(path) if path else ()))
+        for role, path in paths.items()
+    }
+
+
+def _number(facts: Mapping[str, str], name: str) -> int | None:
+    text = facts.get(name, "")
+    return int(text) if _DIGITS.match(text) else None
+
+
+_DIGITS = re.compile(r"\d{1,19}\Z", re.ASCII)

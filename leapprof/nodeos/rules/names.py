@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from leapprof.model import Severity
 from leapprof.nodeos.grammar import BOM
 from leapprof.nodeos.options import OptionTable
-from leapprof.nodeos.privacy import MAX_NAME_CHARS, shown_name
+from leapprof.nodeos.privacy import shown_name
 from leapprof.nodeos.rules.rule import Case, Hit, Rule
 
 # What stands in for a removed option, or why none is needed. From the release notes of Leap 3.1 to 5.0 and
@@ -44,6 +44,7 @@ REPLACEMENTS = {
     "backing-store": "the state is always kept by chainbase",
     "context-free-data-compression": "nothing replaces it",
 }
+MAX_TYPO_CHARS = 2
 _NO_ADVICE = "nothing with another name replaces it"
 
 
@@ -96,7 +97,8 @@ def _advice(case: Case, name: str) -> str:
     bare = name.lstrip("-").lower().replace("_", "-").rpartition(".")[2]
     if bare in case.table.options:
         return f"nodeos spells it {bare}"
-    close = difflib.get_close_matches(bare[:MAX_NAME_CHARS], list(case.table.options), n=1, cutoff=0.8)
+    alike = [o for o in case.table.options if o[:1] == bare[:1] and abs(len(o) - len(bare)) <= MAX_TYPO_CHARS]
+    close = difflib.get_close_matches(bare, alike, n=1, cutoff=0.8)
     return f"did you mean {close[0]}?" if close else "no version that leapprof knows has it"
 
 

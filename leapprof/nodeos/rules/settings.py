@@ -20,10 +20,17 @@ def _values_with(code: str) -> Callable[[Case], Iterator[Hit]]:
     def applies(case: Case) -> Iterator[Hit]:
         for entry, option, read in case.known:
             if read.code == code and option.name not in SECRET_OPTIONS:
-                words = {"shown": shown_value(entry.name, entry.value), "problem": read.problem}
+                problem = read.problem + _since_when(case, entry.name, entry.value)
+                words = {"shown": shown_value(entry.name, entry.value), "problem": problem}
                 yield Hit(line=entry.line, option=entry.name, words=words)
 
     return applies
+
+
+def _since_when(case: Case, name: str, value: str) -> str:
+    """Return which releases have a word that the target has not; empty when none has."""
+    having = [t.release for t in case.history if name in t.options and value in t.options[name].values]
+    return f" ({', '.join(having)} have it)" if having else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +93,12 @@ def _restated(case: Case) -> Iterator[Hit]:
         and read_value(option, option.default).value == read.value
     ]
     if names:
-        yield Hit(line=case.line(names[0]), words={"names": ", ".join(names)})
+        more = len(names) - MAX_LISTED
+        listed = ", ".join(names[:MAX_LISTED]) + (f" and {more} more" if more > 0 else "")
+        yield Hit(line=case.line(names[0]), words={"names": listed})
+
+
+MAX_LISTED = 12
 
 
 # The third field of an endpoint caps its sync rate, and 0 is no cap: the same as the two fields before it.
@@ -115,6 +127,7 @@ def _changed_defaults(*, moving: bool) -> Callable[[Case], Iterator[Hit]]:
                     "before": _shown_default(before),
                     "after": _shown_default(after),
                     "group": group.replace("_", " "),
+                    "advice": _keep_advice(before),
                 }
                 yield Hit(option=after.name, words=words)
 
@@ -123,6 +136,10 @@ def _changed_defaults(*, moving: bool) -> Callable[[Case], Iterator[Hit]]:
 
 def _shown_default(option: Option) -> str:
     return "none" if option.default is None else option.default
+
+
+def _keep_advice(before: Option) -> str:
+    return "Set it" if before.default is None else f"Set it to {before.default} to compare like with like"
 
 
 def _rule(code: str, severity: Severity, message: str, hint: str) -> Rule:
@@ -171,7 +188,7 @@ RULES = (
         severity=Severity.WARNING,
         applies=_changed_defaults(moving=True),
         message="{option} is not in the file, and its default changes: {before} in {source}, {after} in {target}.",
-        hint="Set it to {before} to compare like with like, or expect a change of {group}.",
+        hint="{advice}, or expect a change of {group}.",
         source="option tables",
     ),
     Rule(
@@ -179,7 +196,7 @@ RULES = (
         severity=Severity.INFO,
         applies=_changed_defaults(moving=False),
         message="{option} is not in the file, and its default changes: {before} in {source}, {after} in {target}.",
-        hint="Set it if the earlier value is wanted; it moves none of the measured resources.",
+        hint="{advice} if that is wanted; it moves none of the measured resources.",
         source="option tables",
     ),
 )

@@ -1,0 +1,212 @@
+"""`leapprof config`: is this config.ini right for a version, what differs between two, what does an option do."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from leapprof.errors import ConfigError, NodeosRefusesError, ParseError
+from leapprof.model import Finding, Severity
+from leapprof.nodeos.diff import Change, diff_options, options_of
+from leapprof.nodeos.explain import Explanation, explain
+from leapprof.nodeos.grammar import MAX_CONFIG_CHARS, Config, parse_config
+from leapprof.nodeos.host_facts import HostFacts, host_facts
+from leapprof.nodeos.options import load_tables, table_for
+from leapprof.nodeos.privacy import shown_name
+from leapprof.nodeos.rules import check_config, would_start
+from leapprof.nodeos.versions import Version, parse_version
+
+app = typer.Typer(no_args_is_help=True, help="Check, compare and explain config.ini of nodeos.")
+
+_File = Annotated[str, typer.Argument(metavar="FILE", help="A config.ini, or - for standard input.")]
+_Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@app.command("check")
+def check(
+    file: _File,
+    target: Annotated[
+        str, typer.Option(help="Version that is to start with it: leap-5.0, v5.0.3, spring-1.2 …")
+    ],
+    source: Annotated[
+        str | None,
+        typer.Option(help="Version that it comes from: also tells which defaults change silently."),
+    ] = None,
+    recording: Annotated[
+        Path | None,
+        typer.Option(help="A recording of the host, for what depends on memory, cores and drives."),
+    ] = None,
+    as_json: _Json = False,
+) -> None:
+    """Say whether nodeos would start with a config.ini (0), or refuse it (7), and what else is wrong with it."""
+    version = _version(target, "--target")
+    before = None if source is None else _version(source, "--source")
+    facts = None if recording is None else _facts_of(recording)
+    findings = check_config(_read(file), version, source=before, facts=facts)
+    starts = would_start(findings)
+    sys.stdout.write(_json_findings(findings) if as_json else _text_findings(file, findings))
+    if facts is None and not as_json:
+        sys.stderr.write("leapprof: the host is not known: give --recording for the rules about its memory\n")
+    if not starts:
+        refused = sum(finding.severity is Severity.ERROR for finding in findings)
+        errors = "1 error" if refused == 1 else f"{refused} errors"
+        raise NodeosRefusesError(file, f"nodeos {target} would refuse it ({errors})")
+
+
+@app.command("diff")
+def diff(
+    before: Annotated[str, typer.Argument(metavar="BEFORE", help="A config.ini.")],
+    after: Annotated[str, typer.Argument(metavar="AFTER", help="Another one.")],
+    as_json: _Json = False,
+) -> None:
+    """List what differs between two config.ini, grouped by what it can move: CPU, memory, disk writes, network."""
+    changes = diff_options(options_of(_read(before)), options_of(_read(after)))
+    sys.stdout.write(_json_changes(changes) if as_json else _text_changes(changes))
+
+
+@app.command("explain")
+def explain_option(
+    option: Annotated[str, typer.Argument(metavar="OPTION", help="Name of an option of config.ini.")],
+    as_json: _Json = False,
+) -> None:
+    """Say what an option does, what it can move, and how its default changed over the versions."""
+    explanation = explain(option)
+    if explanation is None:
+        raise ConfigError(
+            f"no version of nodeos that leapprof knows has it{_similar(option)}", key=shown_name(option)
+        )
+    sys.stdout.write(_json_explanation(explanation) if as_json else _text_explanation(explanation))
+
+
+def _version(text: str, key: str) -> Version:
+    try:
+        version = parse_version(text)
+        table_for(version, load_tables())
+    except ValueError as error:
+        raise ConfigError(str(error), key=key) from error
+    return version
+
+
+def _read(file: str) -> Config:
+    try:
+        data = sys.stdin.buffer.read(MAX_CONFIG_CHARS + 1) if file == "-" else Path(file).read_bytes()
+    except OSError as error:
+        raise ParseError(file, "a readable file", line=error.strerror or "") from error
+    return parse_config(data.decode("utf-8", errors="replace"))
+
+
+def _facts_of(recording: Path) -> HostFacts:
+    from leapprof.store import open_recording  # reads parquet: pyarrow is slow to import
+
+    manifest = open_recording(recording).manifest
+    return host_facts(manifest.host, manifest.topology, manifest.nodeos[0] if manifest.nodeos else None)
+
+
+def _similar(option: str) -> str:
+    import difflib
+
+    names = sorted({name for table in load_tables() for name in table.options})
+    close = difflib.get_close_matches(option[:64], names, n=3)
+    return f"; did you mean {', '.join(close)}?" if close else ""
+
+
+def _json_text(document: object) -> str:
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+def _json_findings(findings: Sequence[Finding]) -> str:
+    rows = [
+        {
+            "code": finding.code,
+            "severity": finding.severity.value,
+            "line": finding.line,
+            "option": finding.option,
+            "message": finding.message,
+            "hint": finding.hint,
+        }
+        for finding in findings
+    ]
+    return _json_text({"findings": rows})
+
+
+def _text_findings(file: str, findings: Sequence[Finding]) -> str:
+    lines = []
+    for finding in findings:
+        where = file if finding.line is None else f"{file}:{finding.line}"
+        lines.append(
+            f"{where}: {finding.severity.value}: {finding.message} [{finding.code}]\n    {finding.hint}\n"
+        )
+    return "".join(lines) or f"{file}: nothing found\n"
+
+
+def _json_changes(changes: Sequence[Change]) -> str:
+    rows = [
+        {"option": change.option, "group": change.group, "before": change.before, "after": change.after}
+        for change in changes
+    ]
+    return _json_text({"changes": rows})
+
+
+def _text_changes(changes: Sequence[Change]) -> str:
+    lines, group = [], None
+    for change in changes:
+        if change.group != group:
+            group = change.group
+            title = (
+                "moves nothing that is measured" if group == "none" else f"can move {group.replace('_', ' ')}"
+            )
+            lines.append(f"{title}:\n")
+        lines.append(f"  {change.option}: {_or_absent(change.before)} → {_or_absent(change.after)}\n")
+    return "".join(lines) or "no difference\n"
+
+
+def _or_absent(value: str | None) -> str:
+    return "(not set)" if value is None else value
+
+
+def _json_explanation(explanation: Explanation) -> str:
+    stretches = [
+        {
+            "first": stretch.first,
+            "last": stretch.last,
+            "type": stretch.type,
+            "default": stretch.default,
+            "multi": stretch.multi,
+            "in_file": stretch.in_file,
+            "values": list(stretch.values),
+        }
+        for stretch in explanation.stretches
+    ]
+    return _json_text(
+        {
+            "option": explanation.name,
+            "plugin": explanation.plugin,
+            "unit": explanation.unit,
+            "group": explanation.group,
+            "effect": explanation.effect,
+            "added_in": explanation.added_in,
+            "removed_in": explanation.removed_in,
+            "versions": stretches,
+        }
+    )
+
+
+def _text_explanation(explanation: Explanation) -> str:
+    unit = f", in {explanation.unit}" if explanation.unit else ""
+    lines = [f"{explanation.name} ({explanation.plugin}{unit})\n"]
+    if explanation.effect:
+        lines.append(f"  {explanation.effect}\n")
+    lines.append(f"  can move: {explanation.group.replace('_', ' ')}\n")
+    for stretch in explanation.stretches:
+        span = stretch.first if stretch.first == stretch.last else f"{stretch.first} to {stretch.last}"
+        default = "no default" if stretch.default is None else f"default {stretch.default}"
+        values = f", one of {', '.join(stretch.values)}" if stretch.values else ""
+        place = "" if stretch.in_file else ", command line only"
+        repeat = ", may be repeated" if stretch.multi else ""
+        lines.append(f"  {span}: {stretch.type}{values}, {default}{repeat}{place}\n")
+    if explanation.removed_in:
+        lines.append(f"  removed in {explanation.removed_in}: nodeos refuses a file that has it\n")
+    return "".join(lines)
