@@ -1,7 +1,6 @@
 """What a host is asked: the survey, the follow-up, and the sampling plan. Pure.
 
-The survey reads what describes the machine (Linux Documentation/ABI/testing/sysfs-block and
-sysfs-class-block, Documentation/admin-guide/sysctl/vm.rst), the follow-up what the survey made known (config
+The survey reads what describes the machine (ingest/reads.py), the follow-up what the survey made known (config
 files, directories, APIs), the sampling plan the probes' files at their cadences.
 """
 
@@ -23,6 +22,13 @@ from leapprof.agent.plan import (
     StatVfs,
 )
 from leapprof.errors import ConfigError
+from leapprof.ingest.reads import (
+    KEEP_LINES,
+    SURVEY_LINKS,
+    SURVEY_LISTINGS,
+    SURVEY_PROCESS_FILES,
+    SURVEY_READS,
+)
 from leapprof.model import Nodeos
 from leapprof.model.access import NodeosSelector
 from leapprof.nodeos.api import METRIC_NAMES_4, METRIC_NAMES_5
@@ -36,65 +42,15 @@ BOOT_ID_PATH = "/proc/sys/kernel/random/boot_id"
 HEARTBEAT_S = 60
 API_TICKS = 10
 
-SURVEY_PATHS = (
-    BOOT_ID_PATH,
-    "/etc/machine-id",
-    "/etc/os-release",
-    "/proc/sys/kernel/osrelease",
-    "/proc/sys/kernel/version",
-    "/proc/cmdline",
-    "/proc/meminfo",
-    "/proc/swaps",
-    "/proc/self/mountinfo",
+FURTHER_SURVEY_READS = (
     "/proc/uptime",
     "/proc/diskstats",
-    "/proc/sys/vm/overcommit_memory",
-    "/proc/sys/vm/overcommit_ratio",
-    "/proc/sys/vm/swappiness",
-    "/proc/sys/vm/dirty_ratio",
-    "/proc/sys/vm/dirty_bytes",
-    "/proc/sys/vm/dirty_background_ratio",
-    "/proc/sys/vm/dirty_background_bytes",
-    "/proc/sys/vm/dirty_expire_centisecs",
-    "/proc/sys/vm/dirty_writeback_centisecs",
-    "/proc/sys/vm/nr_hugepages",
     "/proc/pressure/cpu",
-    "/sys/kernel/mm/transparent_hugepage/enabled",
-    "/sys/kernel/mm/transparent_hugepage/shmem_enabled",
-    "/sys/devices/system/cpu/online",
-    "/sys/devices/system/clocksource/clocksource0/current_clocksource",
-    "/sys/hypervisor/type",
-    "/sys/class/dmi/id/sys_vendor",
-    "/sys/class/dmi/id/product_name",
     "/sys/fs/cgroup/cgroup.controllers",
-    "/sys/class/block/*/dev",
-    "/sys/class/block/*/size",
-    "/sys/class/block/*/partition",
-    "/sys/class/block/*/queue/rotational",
-    "/sys/class/block/*/queue/read_ahead_kb",
-    "/sys/class/block/*/queue/logical_block_size",
-    "/sys/class/block/*/device/model",
-    "/sys/class/block/*/device/serial",
-    "/sys/class/block/*/device/vendor",
-    "/sys/class/block/*/device/wwid",
-    "/sys/class/block/*/wwid",
-    "/sys/class/block/*/dm/name",
-    "/sys/class/block/*/dm/uuid",
-    "/sys/class/block/*/md/level",
-    "/sys/class/block/*/loop/backing_file",
 )
-CPUINFO_KEEP = ("model name", "processor", "flags", "Features", "Hardware", "CPU implementer", "CPU part")
-SURVEY_LISTINGS = (
-    "/sys/class/block",
-    "/sys/class/block/*/slaves",
-    "/sys/class/block/*/holders",
-    "/sys/fs/btrfs/*/devices",
-    "/proc/spl/kstat/zfs",
-)
-SURVEY_LINKS = ("/sys/class/block/*",)
-SURVEY_PROCESS_FILES = ("stat", "status", "cmdline", "limits", "cgroup", "io", "schedstat", "exe", "cwd")
+FURTHER_PROCESS_FILES = ("io", "schedstat")
 DEFAULT_SELECTOR = NodeosSelector(id="nodeos", kind="exe_name", value="nodeos")
-ALLOWED_SHORT_OPTIONS = ("d", "c", "e")
+ALLOWED_SHORT_OPTIONS = ("d", "c", "e", "m")  # m: python -m leapprof.standin is known by it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,14 +97,15 @@ def survey_plan(selectors: Sequence[NodeosSelector]) -> Plan:
     return Plan(
         interval_ms=SURVEY_INTERVAL_MS,
         ticks=1,
-        reads=(
-            *(Read(path=path) for path in SURVEY_PATHS),
-            Read(path="/proc/cpuinfo", keep=CPUINFO_KEEP),
+        reads=tuple(
+            Read(path=path, keep=KEEP_LINES.get(path, ())) for path in (*SURVEY_READS, *FURTHER_SURVEY_READS)
         ),
         listings=tuple(Listing(path=path) for path in SURVEY_LISTINGS),
         links=tuple(Link(path=path) for path in SURVEY_LINKS),
         matches=_matches(selectors or (DEFAULT_SELECTOR,)),
-        process_files=tuple(ProcessFile(name=name, every_ticks=0) for name in SURVEY_PROCESS_FILES),
+        process_files=tuple(
+            ProcessFile(name=name, every_ticks=0) for name in (*SURVEY_PROCESS_FILES, *FURTHER_PROCESS_FILES)
+        ),
         cgroup_files=(
             CgroupFile(name="cpu.stat"),
             CgroupFile(name="io.stat"),
