@@ -197,7 +197,11 @@ class FrameIngest:
         value = self._parsed(section, probe, section.name) if probe else None
         if isinstance(value, dict):
             for device, counters in value.items():
-                _merge(tick.nodeos_devices.setdefault((nodeos_id, device), {}), counters)
+                row: Row = {}
+                _merge(row, counters)
+                # The first wins: of version 1 the agent sends the recursive file before the plain one.
+                known = tick.nodeos_devices.get((nodeos_id, device), {})
+                tick.nodeos_devices[nodeos_id, device] = row | known
         elif value is not None:
             _merge(tick.cgroups.setdefault(nodeos_id, {}), value)
 

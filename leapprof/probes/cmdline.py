@@ -6,7 +6,7 @@ boost program_options as nodeos uses it: ``--name value``, ``--name=value``, ``-
 
 _MAX_WORDS = 1024
 _MAX_WORD_CHARS = 4096
-_SHORT = {"d": "data-dir", "c": "config"}
+_SHORT = {"d": "data-dir", "c": "config", "e": "enable-stale-production"}
 HIDDEN = "***"
 
 
