@@ -116,6 +116,20 @@ def zero_rate_interval(duration_s: float, largest_burst: float) -> Interval:
     return Interval(low=0.0, high=RULE_OF_THREE * largest_burst / duration_s)
 
 
+def few_bursts_limit(duration_s: float, bursts: float, largest_burst: float) -> float:
+    """Return the upper limit of a rate made by few bursts: Poisson's limit of their number, each the largest.
+
+    Args:
+        duration_s: seconds that were watched.
+        bursts: effective number of bursts seen.
+        largest_burst: size of the largest of them.
+    """
+    from scipy.special import gammaincinv
+
+    most = float(gammaincinv(math.ceil(bursts) + 1, 0.5 + CONFIDENCE / 2))
+    return most * largest_burst / duration_s
+
+
 def kish_bursts(series: Series) -> tuple[float, float]:
     """Return the effective number of bursts (Kish) and the share of the largest in all that was counted."""
     value, weight = _finite(series)

@@ -1,0 +1,175 @@
+"""One metric of one subject on one side: samples → series → batch means → estimate."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leapprof.analysis.batch import Span, batch_length_s, batch_means, within
+from leapprof.analysis.estimate import (
+    estimate,
+    few_bursts_limit,
+    kish_bursts,
+    largest_burst,
+    zero_rate_interval,
+)
+from leapprof.analysis.verdict import Bursts, dominated
+from leapprof.assess.compute import Context, Measured
+from leapprof.assess.metrics import MetricSpec
+from leapprof.assess.samples import Samples, read_samples
+from leapprof.assess.sides import CutSide, Stretches
+from leapprof.model import BatchMeans, Estimate, Interval, Nodeos, Series
+
+DEFAULT_PAGE_BYTES = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MeasuredSide:
+    """One metric of one subject on one side.
+
+    Attributes:
+        series: within the window, not-live stretches taken out.
+        batches: None when the window is under 20 minutes.
+        bursts: None when the metric does not come in bursts.
+        lower_bound: a counter was reset inside the window, so the total is a lower bound.
+    """
+
+    estimate: Estimate
+    series: Series
+    batches: BatchMeans | None
+    bursts: Bursts | None = None
+    lower_bound: bool = False
+
+    @property
+    def range(self) -> Interval | None:
+        """Return the lowest and highest batch mean."""
+        if self.batches is None or not self.batches.mean.size:
+            return None
+        return Interval(low=float(self.batches.mean.min()), high=float(self.batches.mean.max()))
+
+
+def context_of(side: CutSide, nodeos: Nodeos | None) -> Context:
+    """Return what computations need to know of a host and a nodeos."""
+    manifest = side.tables.manifest
+    facts = manifest.host.facts
+    mount = manifest.topology.mount_of(nodeos.state_dir) if nodeos and nodeos.state_dir else None
+    return Context(
+        cpus=_number(facts.get("cores")) or _cpus_online(side),
+        page_bytes=int(_number(facts.get("page_size_bytes")) or DEFAULT_PAGE_BYTES),
+        nodeos=nodeos,
+        state_on_tmpfs=mount is not None and mount.filesystem == "tmpfs",
+    )
+
+
+def read_side(
+    side: CutSide, table: str, columns: tuple[str, ...], where: Mapping[str, str] | None
+) -> Samples | None:
+    """Return the rows of one subject on one side."""
+    return read_samples(side.tables, table, columns, where)
+
+
+def measure(spec: MetricSpec, side: CutSide, samples: Samples, context: Context) -> MeasuredSide | None:
+    """Return a metric on one side; None when the recording does not hold it."""
+    measured = spec.compute(samples, context)
+    if measured is None:
+        return None
+    series = without(within(measured.series, side.span), side.left_out)
+    total, lower_bound = _total(measured, side, samples)
+    length_s = batch_length_s(side.span.duration_s * (1 + 1e-9) + _usual_s(series))
+    batches = batch_means(series, side.span, length_s) if length_s else None
+    found = estimate(batches, series, total_per_s=total)
+    if found is None:
+        return None
+    bursts = None
+    if spec.bursty:
+        effective, share = kish_bursts(series)
+        bursts = Bursts(effective=effective, largest_share=share)
+        if dominated(bursts):
+            found = _upper_limit_only(found, series, effective)
+    return MeasuredSide(
+        estimate=found, series=series, batches=batches, bursts=bursts, lower_bound=lower_bound
+    )
+
+
+def _upper_limit_only(found: Estimate, series: Series, bursts: float) -> Estimate:
+    """Return the estimate of a rate made by few bursts: nothing is known but an upper limit."""
+    if found.ci95 is None:
+        return found
+    most = few_bursts_limit(max(found.covered_seconds, 1.0), bursts, largest_burst(series))
+    return replace(found, ci95=Interval(low=0.0, high=max(found.ci95.high, most)))
+
+
+def with_zero_interval(side: MeasuredSide, other: MeasuredSide | None) -> MeasuredSide:
+    """Return a side of which nothing was counted with the upper limit of the rule of three.
+
+    The largest burst of the other side is what may have been missed; never is nothing seen taken for nothing.
+    """
+    if side.bursts is None or side.estimate.mean > 0 or side.estimate.ci95 is None or other is None:
+        return side
+    burst = largest_burst(other.series)
+    interval = zero_rate_interval(max(side.estimate.covered_seconds, 1.0), burst)
+    return replace(side, estimate=replace(side.estimate, ci95=interval))
+
+
+def without(series: Series, left_out: Stretches) -> Series:
+    """Return a series with gaps where it is not to be compared."""
+    if not left_out.any:
+        return series
+    gone = left_out.hold(series.time_s)
+    return Series(
+        time_s=series.time_s,
+        value=np.where(gone, np.nan, series.value),
+        weight_s=np.where(gone, 0.0, series.weight_s),
+        non_negative=series.non_negative,
+    )
+
+
+def batches_within(series: Series, side: CutSide) -> BatchMeans | None:
+    """Return batch means of any series over the side's window, of the same length as its metrics have."""
+    length_s = batch_length_s(side.span.duration_s + _usual_s(series))
+    return batch_means(series, side.span, length_s) if length_s else None
+
+
+def _total(measured: Measured, side: CutSide, samples: Samples) -> tuple[float | None, bool]:
+    """Return the mean rate from the whole counter, and whether it is a lower bound.
+
+    With stretches taken out, the counter holds what was counted in them too: then the samples decide.
+    """
+    keep = _rows_within(samples, side.span)
+    total = measured.total(samples, keep)
+    if total is None:
+        return None, False
+    if side.left_out.any:
+        return None, total.lower_bound
+    return total.per_s, total.lower_bound
+
+
+def _rows_within(samples: Samples, span: Span) -> NDArray[np.bool_]:
+    """Return which rows lie in a span, its two ends included."""
+    edge = 1e-6
+    return (samples.time_s >= span.start_s - edge) & (samples.time_s <= span.end_s + edge)
+
+
+def _usual_s(series: Series) -> float:
+    """Return the usual interval of a series, so that 20 minutes of ticks count as 20 minutes; at most 1 s."""
+    if series.time_s.size < 2:
+        return 0.0
+    return min(float(np.median(np.diff(series.time_s))), 1.0)
+
+
+def _cpus_online(side: CutSide) -> float | None:
+    """Return the median number of CPUs online; None when never read."""
+    samples = read_samples(side.tables, "host", ("cpus_online",))
+    if samples is None or not samples.has("cpus_online"):
+        return None
+    column = samples.columns["cpus_online"]
+    return float(np.median(column.values[column.present]))
+
+
+def _number(text: str | None) -> float | None:
+    """Return the number that a fact holds; None when it holds none."""
+    try:
+        return float(text) if text is not None else None
+    except ValueError:
+        return None

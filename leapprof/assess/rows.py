@@ -1,0 +1,197 @@
+"""The rows of a comparison before they are judged: every metric of every subject, measured on both sides."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from leapprof.analysis.hist import shared_edges, shares
+from leapprof.analysis.thin import thin
+from leapprof.assess.measure import MeasuredSide, context_of, measure, read_side, with_zero_interval
+from leapprof.assess.metrics import METRICS, MetricSpec, SubjectKind, columns_of
+from leapprof.assess.sides import CutSide
+from leapprof.assess.subjects import DevicePair, NodeosPair, device_pairs, nodeos_pairs
+from leapprof.model import Chart, Nodeos, Subject
+
+RSS_REFUSED = (
+    "the map mode differs: RSS in mapped is reclaimable page cache, in mapped_private, heap and locked it is "
+    "memory of nodeos's own; compare nodeos.state_resident_bytes and host.mem_available_bytes"
+)
+DIRTIED_REFUSED = (
+    "the map mode differs: /proc/PID/io charges pages of a shared mapping when they are dirtied and private "
+    "ones never, so this is 0 in mapped_private by design; compare device.write_bytes_per_s"
+)
+_REFUSED_ACROSS_MODES = {
+    "nodeos.rss_bytes": RSS_REFUSED,
+    "nodeos.rss_anon_bytes": RSS_REFUSED,
+    "nodeos.rss_file_bytes": RSS_REFUSED,
+    "nodeos.rss_shmem_bytes": RSS_REFUSED,
+    "nodeos.dirtied_bytes_per_s": DIRTIED_REFUSED,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Row:
+    """One metric of one subject on both sides, not judged.
+
+    Attributes:
+        before, after: None where the recording does not hold it.
+        refused: why it may not be compared; None when it may.
+        view_of: drives below a logical device.
+    """
+
+    spec: MetricSpec
+    subject: Subject
+    before: MeasuredSide | None
+    after: MeasuredSide | None
+    refused: str | None = None
+    view_of: tuple[str, ...] = ()
+
+    @property
+    def is_headline(self) -> bool:
+        """Return whether its p value is adjusted together with the others of the headline."""
+        return self.spec.headline and not self.view_of and self.refused is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Target:
+    """Whose rows are read: what selects them on each side (None: not there)."""
+
+    subject: Subject
+    where_before: Mapping[str, str] | None
+    where_after: Mapping[str, str] | None
+    nodeos: NodeosPair | None = None
+    on_before: bool = True
+    on_after: bool = True
+    view_of: tuple[str, ...] = ()
+
+
+def measure_rows(before: CutSide, after: CutSide) -> tuple[Row, ...]:
+    """Return every metric that at least one side holds, in the order of the metric table."""
+    nodeos, devices = nodeos_pairs(before, after), device_pairs(before, after)
+    rows = [
+        *_rows_of("host", SubjectKind.HOST, [_host_target()], before, after),
+        *_rows_of("nodeos", SubjectKind.NODEOS, [_nodeos_target(p) for p in nodeos], before, after),
+        *_rows_of(
+            "nodeos_device",
+            SubjectKind.NODEOS_DEVICE,
+            [_both_target(n, d) for n in nodeos for d in devices],
+            before,
+            after,
+        ),
+        *_rows_of("device", SubjectKind.DEVICE, [_device_target(p) for p in devices], before, after),
+        *_rows_of("chain", SubjectKind.NODEOS, [_nodeos_target(p) for p in nodeos], before, after),
+    ]
+    order = {spec.name: i for i, spec in enumerate(METRICS)}
+    return tuple(sorted(rows, key=lambda row: order[row.spec.name]))
+
+
+def chart_of(row: Row, before: CutSide, after: CutSide) -> Chart | None:
+    """Return the thinned data of a row; None unless both sides have it."""
+    if row.before is None or row.after is None:
+        return None
+    t0, v0 = thin(row.before.series)
+    t1, v1 = thin(row.after.series)
+    edges = shared_edges(row.before.series, row.after.series)
+    return Chart(
+        name=row.spec.name,
+        unit=row.spec.unit,
+        subject=row.subject,
+        before_t_s=t0 - before.span.start_s,
+        before_value=v0,
+        after_t_s=t1 - after.span.start_s,
+        after_value=v1,
+        bin_edges=edges,
+        before_share=shares(row.before.series, edges),
+        after_share=shares(row.after.series, edges),
+    )
+
+
+def _rows_of(
+    table: str, kind: SubjectKind, targets: list[_Target], before: CutSide, after: CutSide
+) -> Iterator[Row]:
+    """Yield the rows of one table, one subject after the other."""
+    specs = [s for s in METRICS if s.table == table and s.subject is kind]
+    for target in targets:
+        pair = target.nodeos
+        first = (
+            _measured(specs, before, target.where_before, pair.before if pair else None)
+            if target.on_before
+            else {}
+        )
+        second = (
+            _measured(specs, after, target.where_after, pair.after if pair else None)
+            if target.on_after
+            else {}
+        )
+        for spec in specs:
+            a, b = first.get(spec.name), second.get(spec.name)
+            if a is None and b is None:
+                continue
+            yield Row(
+                spec=spec,
+                subject=target.subject,
+                before=with_zero_interval(a, b) if a else None,
+                after=with_zero_interval(b, a) if b else None,
+                refused=_refused(spec, pair),
+                view_of=target.view_of,
+            )
+
+
+def _measured(
+    specs: list[MetricSpec], side: CutSide, where: Mapping[str, str] | None, nodeos: Nodeos | None
+) -> dict[str, MeasuredSide]:
+    """Return all metrics of one subject on one side; its columns are read once."""
+    samples = read_side(side, specs[0].table, columns_of(specs[0].table), where)
+    if samples is None:
+        return {}
+    context = context_of(side, nodeos)
+    found = ((spec.name, measure(spec, side, samples, context)) for spec in specs)
+    return {name: measured for name, measured in found if measured is not None}
+
+
+def _refused(spec: MetricSpec, pair: NodeosPair | None) -> str | None:
+    """Return why a metric may not be compared across these two processes, or None."""
+    if pair is None or pair.before is None or pair.after is None:
+        return None
+    modes = (pair.before.map_mode, pair.after.map_mode)
+    if modes[0] == modes[1] or None in modes:
+        return None
+    return _REFUSED_ACROSS_MODES.get(spec.name)
+
+
+def _host_target() -> _Target:
+    return _Target(subject=Subject(), where_before=None, where_after=None)
+
+
+def _nodeos_target(pair: NodeosPair) -> _Target:
+    return _Target(
+        subject=pair.subject,
+        where_before={"nodeos": pair.before.id} if pair.before else None,
+        where_after={"nodeos": pair.after.id} if pair.after else None,
+        nodeos=pair,
+        on_before=pair.before is not None,
+        on_after=pair.after is not None,
+    )
+
+
+def _device_target(pair: DevicePair) -> _Target:
+    return _Target(
+        subject=pair.subject,
+        where_before={"device": pair.before.name} if pair.before else None,
+        where_after={"device": pair.after.name} if pair.after else None,
+        on_before=pair.before is not None,
+        on_after=pair.after is not None,
+        view_of=pair.view_of,
+    )
+
+
+def _both_target(nodeos: NodeosPair, device: DevicePair) -> _Target:
+    mine, its = _nodeos_target(nodeos), _device_target(device)
+    return _Target(
+        subject=Subject(nodeos=mine.subject.nodeos, device=its.subject.device, role=its.subject.role),
+        where_before={**(mine.where_before or {}), **(its.where_before or {})},
+        where_after={**(mine.where_after or {}), **(its.where_after or {})},
+        nodeos=nodeos,
+        on_before=mine.on_before and its.on_before,
+        on_after=mine.on_after and its.on_after,
+        view_of=its.view_of,
+    )

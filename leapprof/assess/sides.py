@@ -1,0 +1,282 @@
+"""Which samples of a recording are compared: stages, warm-up, the operator's window; and who is whose counterpart."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leapprof.analysis.batch import Span
+from leapprof.analysis.windows import settled_at_s, warm_up_cut_s
+from leapprof.assess.compute import USER_HZ, head_lag
+from leapprof.assess.samples import RecordingTables, Samples, read_samples
+from leapprof.errors import NotEnoughDataError
+from leapprof.model import Device, Nodeos, Side, Window
+from leapprof.nodeos.stages import LIVE, label_stages
+from leapprof.units import NS_PER_S
+
+NEAREST_S = 15.0
+"""A head lag is asked every 10 s; further away than this it says nothing about a tick."""
+FEWEST_SAMPLES = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowChoice:
+    """Part of each recording that the operator asked for.
+
+    Attributes:
+        last_s: its last seconds; None: not asked.
+        from_s, to_s: seconds from its first sample; None: open.
+    """
+
+    last_s: float | None = None
+    from_s: float | None = None
+    to_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Stretches:
+    """Stretches of time that are not compared: (k,) starts and ends in seconds, in order, not overlapping."""
+
+    start_s: NDArray[np.float64]
+    end_s: NDArray[np.float64]
+
+    @property
+    def any(self) -> bool:
+        """Return whether there is one."""
+        return bool(self.start_s.size)
+
+    def hold(self, time_s: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return (n,) whether each moment lies in one of them."""
+        if not self.any:
+            return np.zeros(time_s.size, dtype=bool)
+        at = np.searchsorted(self.start_s, time_s, side="right") - 1
+        return np.asarray((at >= 0) & (time_s <= self.end_s[np.maximum(at, 0)]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CutSide:
+    """One side, cut to what is compared.
+
+    Attributes:
+        tables: the recording.
+        side: with its window.
+        span: the window on the samples' timeline.
+        left_out: stretches inside the span in which nodeos was not live.
+        stages_known: stages could be told.
+    """
+
+    tables: RecordingTables
+    side: Side
+    span: Span
+    left_out: Stretches
+    stages_known: bool
+
+
+def cut_side(
+    tables: RecordingTables, label: str, choice: WindowChoice | None = None, within: Span | None = None
+) -> CutSide:
+    """Return a side with its window.
+
+    Args:
+        tables: the recording.
+        label: before or after.
+        choice: what the operator asked for; it replaces the warm-up cut.
+        within: part of the recording that this side is (one recording cut at a change).
+
+    Raises:
+        NotEnoughDataError: there are no samples.
+    """
+    clock = read_samples(tables, "host", ())
+    if clock is None or clock.time_s.size < FEWEST_SAMPLES:
+        raise NotEnoughDataError(f"{label} recording", "no samples", "at least a few minutes of samples")
+    whole = _whole(clock, within, label)
+    live = _liveness(tables, clock, whole)
+    span, left_out_s = _chosen(whole, choice) if choice else _after_warm_up(tables, whole, live)
+    gone = live.not_live(span) if live else Stretches(start_s=np.empty(0), end_s=np.empty(0))
+    if live and not choice:
+        span, left_out_s = _to_live(span, live, left_out_s)
+        gone = live.not_live(span)
+    if gone.any:
+        inside_s = float(
+            np.minimum(gone.end_s, span.end_s).sum() - np.maximum(gone.start_s, span.start_s).sum()
+        )
+        left_out_s["not-live"] = left_out_s.get("not-live", 0.0) + inside_s
+    window = Window(
+        start_s=span.start_s,
+        end_s=span.end_s,
+        start_wall_ns=_wall_at(clock, span.start_s),
+        end_wall_ns=_wall_at(clock, span.end_s),
+        left_out_s={k: round(v, 3) for k, v in left_out_s.items() if v > 0},
+    )
+    return CutSide(
+        tables=tables,
+        side=Side(recording=tables.manifest, window=window, label=label),
+        span=span,
+        left_out=gone,
+        stages_known=live is not None,
+    )
+
+
+def pair_nodeos(before: tuple[Nodeos, ...], after: tuple[Nodeos, ...]) -> tuple[tuple[Nodeos, Nodeos], ...]:
+    """Return the processes that are compared: of the same id, or the only one on each side."""
+    by_id = {n.id: n for n in after}
+    pairs = tuple((n, by_id[n.id]) for n in before if n.id in by_id)
+    if not pairs and len(before) == 1 and len(after) == 1:
+        return ((before[0], after[0]),)
+    return pairs
+
+
+def pair_devices(before: tuple[Device, ...], after: tuple[Device, ...]) -> tuple[tuple[Device, Device], ...]:
+    """Return the devices that are the same drive: by wwid, else serial number, else kernel name.
+
+    A kernel name alone counts only where neither side knows better: sda may be another drive after a boot.
+    """
+    pairs = []
+    for device in before:
+        match = next((d for d in after if _same_device(device, d)), None)
+        if match is not None:
+            pairs.append((device, match))
+    return tuple(pairs)
+
+
+def _same_device(first: Device, second: Device) -> bool:
+    for mine, other in ((first.wwid, second.wwid), (first.serial, second.serial)):
+        if mine and other:
+            return mine == other
+    return first.name == second.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Liveness:
+    """Times of one nodeos and whether it was live then."""
+
+    time_s: NDArray[np.float64]
+    live: NDArray[np.bool_]
+
+    def not_live(self, span: Span) -> Stretches:
+        """Return the stretches of a span in which it was not live."""
+        inside = (self.time_s > span.start_s) & (self.time_s <= span.end_s)
+        time_s, bad = self.time_s[inside], ~self.live[inside]
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], bad, [False]]).astype(np.int8)))
+        starts, ends = edges[::2], edges[1::2] - 1
+        return Stretches(start_s=time_s[starts], end_s=time_s[ends])
+
+
+def _liveness(tables: RecordingTables, clock: Samples, whole: Span) -> _Liveness | None:
+    """Return when the compared nodeos was live; None when stages cannot be told."""
+    found = [_live_of(tables, nodeos.id, clock) for nodeos in tables.manifest.nodeos]
+    known = [f for f in found if f is not None]
+    if not known:
+        return None
+    live = np.logical_and.reduce(known)
+    inside = (clock.time_s > whole.start_s) & (clock.time_s <= whole.end_s)
+    return _Liveness(time_s=clock.time_s, live=live) if live[inside].any() else None
+
+
+def _live_of(tables: RecordingTables, nodeos: str, clock: Samples) -> NDArray[np.bool_] | None:
+    """Return (n,) at the host's ticks whether a nodeos was live; None when it cannot be told."""
+    table = tables.table(
+        "nodeos", ("boottime_ns", "wall_ns", "boot", "start_ticks", "stage"), {"nodeos": nodeos}
+    )
+    if table is None or not table.rows:
+        return None
+    rows = read_samples(tables, "nodeos", (), {"nodeos": nodeos})
+    assert rows is not None
+    stage = table.texts.get("stage")
+    if stage is not None and any(s is not None for s in stage[:: max(1, len(stage) // 1000)]):
+        return _at(clock.time_s, rows.time_s, stage == LIVE)
+    chain = read_samples(tables, "chain", ("head_lag_ms",), {"nodeos": nodeos})
+    lag = head_lag(chain) if chain is not None else None
+    if chain is None or lag is None:
+        return None
+    value = np.full(rows.time_s.size, np.nan)
+    place = np.searchsorted(rows.time_s, chain.time_s)
+    near = place < rows.time_s.size
+    value[place[near]] = lag.series.value[near] * 1000.0
+    start = rows.columns.get("start_ticks")
+    labels = label_stages(
+        rows.time_s, np.ones(rows.time_s.size, dtype=bool), value, start.values if start is not None else None
+    )
+    return _at(clock.time_s, rows.time_s, labels == LIVE)
+
+
+def _at(
+    clock_s: NDArray[np.float64], time_s: NDArray[np.float64], flag: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return flags of rows at the host's ticks; False where no row is near (the process was down)."""
+    place = np.clip(np.searchsorted(time_s, clock_s, side="right") - 1, 0, time_s.size - 1)
+    near = np.abs(clock_s - time_s[place]) <= NEAREST_S
+    return np.asarray(flag[place].astype(bool) & near)
+
+
+def _whole(clock: Samples, within: Span | None, label: str) -> Span:
+    """Return the span of the samples, or of that part of them."""
+    start, end = float(clock.time_s[0]), float(clock.time_s[-1])
+    if within is not None:
+        start, end = max(start, within.start_s), min(end, within.end_s)
+    if end <= start:
+        raise NotEnoughDataError(f"{label} side", "no samples", "samples on both sides of the change")
+    return Span(start_s=start, end_s=end)
+
+
+def _chosen(whole: Span, choice: WindowChoice) -> tuple[Span, dict[str, float]]:
+    """Return the part that the operator asked for."""
+    start = whole.start_s + (choice.from_s or 0.0)
+    end = whole.end_s if choice.to_s is None else min(whole.end_s, whole.start_s + choice.to_s)
+    if choice.last_s is not None:
+        start = max(start, end - choice.last_s)
+    if end <= start:
+        raise NotEnoughDataError("window", "no samples in it", f"a part of {whole.duration_s:.0f} s")
+    return Span(start_s=start, end_s=end), {"not-asked-for": whole.duration_s - (end - start)}
+
+
+def _after_warm_up(
+    tables: RecordingTables, whole: Span, live: _Liveness | None
+) -> tuple[Span, dict[str, float]]:
+    """Return the span after warm-up, decided by the start of nodeos and its head lag alone."""
+    cut_s = warm_up_cut_s(whole, _started_s(tables, whole), _settled_s(tables, live))
+    return Span(start_s=whole.start_s + cut_s, end_s=whole.end_s), {"warm-up": cut_s}
+
+
+def _started_s(tables: RecordingTables, whole: Span) -> float | None:
+    """Return when the last nodeos that was there at the start of the span had been started."""
+    started = []
+    for nodeos in tables.manifest.nodeos:
+        rows = read_samples(tables, "nodeos", ("start_ticks",), {"nodeos": nodeos.id})
+        if rows is None or not rows.has("start_ticks"):
+            continue
+        at = int(np.searchsorted(rows.time_s, whole.start_s))
+        column = rows.columns["start_ticks"]
+        here = np.flatnonzero(column.present[at:])
+        if here.size:
+            started.append(float(column.values[at + here[0]]) / USER_HZ)
+    return max(started) if started else None
+
+
+def _settled_s(tables: RecordingTables, live: _Liveness | None) -> float | None:
+    """Return when the slowest nodeos had been at the head for a minute; None where it does not say."""
+    settled = []
+    for nodeos in tables.manifest.nodeos:
+        chain = read_samples(tables, "chain", ("head_lag_ms",), {"nodeos": nodeos.id})
+        lag = head_lag(chain) if chain is not None else None
+        found = settled_at_s(lag.series) if lag is not None else None
+        if found is not None:
+            settled.append(found)
+    return max(settled) if settled and live is not None else None
+
+
+def _to_live(span: Span, live: _Liveness, left_out_s: dict[str, float]) -> tuple[Span, dict[str, float]]:
+    """Return the span without leading and trailing stretches in which nodeos was not live."""
+    at = live.time_s[live.live & (live.time_s > span.start_s) & (live.time_s <= span.end_s)]
+    if not at.size:
+        return span, left_out_s
+    usual = float(np.median(np.diff(live.time_s)))
+    start = max(span.start_s, float(at[0]) - usual)
+    cut = Span(start_s=start, end_s=float(at[-1]))
+    return cut, {**left_out_s, "not-live": span.duration_s - cut.duration_s}
+
+
+def _wall_at(clock: Samples, moment_s: float) -> int:
+    """Return the host's wall clock at a moment of the timeline."""
+    at = min(int(np.searchsorted(clock.time_s, moment_s)), clock.time_s.size - 1)
+    return int(clock.wall_ns[at]) + round((moment_s - float(clock.time_s[at])) * NS_PER_S)

@@ -1,0 +1,98 @@
+"""Writes a year of each drive on both sides, from the device counter; logical views are named, never added."""
+
+from collections.abc import Sequence
+
+from leapprof.assess.measure import MeasuredSide
+from leapprof.assess.rows import Row
+from leapprof.assess.subjects import DevicePair
+from leapprof.endurance.ratings import find_rating
+from leapprof.model import Device, DeviceKind, Interval, WearComparison, WearSide
+from leapprof.units import DAY_S, tb_per_year
+
+WRITES = "device.write_bytes_per_s"
+_VIRTUAL = (
+    "a virtual disk: what its writes do to the drive below is not seen here; "
+    "record on the hypervisor for the wear of that drive"
+)
+
+
+def wear_comparisons(
+    rows: Sequence[Row], devices: Sequence[DevicePair], rated_tbw: dict[str, float]
+) -> tuple[WearComparison, ...]:
+    """Return a row per drive, then one per logical device that carries a role.
+
+    Args:
+        rows: measured.
+        devices: pairs, in order.
+        rated_tbw: device → decimal TB, as the operator says; it wins over the table of drives.
+    """
+    writes = {row.subject.device: row for row in rows if row.spec.name == WRITES}
+    return tuple(
+        _wear(pair, writes[pair.device.name], devices, rated_tbw)
+        for pair in devices
+        if pair.device.name in writes
+    )
+
+
+def _wear(
+    pair: DevicePair, row: Row, devices: Sequence[DevicePair], rated_tbw: dict[str, float]
+) -> WearComparison:
+    """Return the wear of one device."""
+    device = pair.device
+    before, after = _side(row.before), _side(row.after)
+    rated = None if pair.view_of else (rated_tbw.get(device.name) or _rated(device))
+    return WearComparison(
+        device=device.name,
+        role=pair.role,
+        model=device.model,
+        before=before,
+        after=after,
+        rated_tbw=rated,
+        lifetime_years_before=_years(rated, before),
+        lifetime_years_after=_years(rated, after),
+        stacked_views=tuple(p.device.name for p in devices if device.name in p.view_of and not pair.view_of),
+        note=_note(pair, row),
+    )
+
+
+def _side(measured: MeasuredSide | None) -> WearSide | None:
+    """Return a rate as a yearly amount."""
+    if measured is None:
+        return None
+    estimate = measured.estimate
+    interval = estimate.ci95
+    return WearSide(
+        bytes_per_s=estimate.mean,
+        tb_per_year=tb_per_year(estimate.mean),
+        ci95=Interval(low=tb_per_year(interval.low), high=tb_per_year(interval.high)) if interval else None,
+    )
+
+
+def _rated(device: Device) -> float | None:
+    """Return the rating of a drive by its model; None when not known."""
+    rating = find_rating(device.model, device.size_bytes)
+    return rating.rated_tbw if rating else None
+
+
+def _years(rated: float | None, side: WearSide | None) -> Interval | None:
+    """Return how long a new drive's rating lasts; None when not known or when the rate may be 0."""
+    if rated is None or side is None or side.ci95 is None or side.ci95.low <= 0:
+        return None
+    return Interval(low=rated / side.ci95.high, high=rated / side.ci95.low)
+
+
+def _note(pair: DevicePair, row: Row) -> str | None:
+    """Return what limits a row."""
+    notes = []
+    if pair.view_of:
+        notes.append(f"a view of {', '.join(pair.view_of)}, whose row holds the same bytes: never add them")
+    if pair.device.kind is DeviceKind.VIRTUAL:
+        notes.append(_VIRTUAL)
+    if pair.device.kind is DeviceKind.NETWORK:
+        notes.append("a network disk: its provider wears the drives")
+    sides = [side for side in (row.before, row.after) if side is not None]
+    if any(side.lower_bound for side in sides):
+        notes.append("the counter was reset in between: a lower bound")
+    if any(side.estimate.covered_seconds < DAY_S for side in sides):
+        notes.append("less than a day was seen: a year if every hour looked like these")
+    return "; ".join(notes) or None
