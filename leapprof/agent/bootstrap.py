@@ -17,7 +17,7 @@ PYTHON_COMMAND = (
     'exec(compile(zlib.decompress(b),"leapprof-agent","exec"))\''
 )
 # dd reads byte by byte here, since a larger read could swallow the first message.
-SH_COMMAND = "exec {sh} -c 'eval \"$(dd bs=1 count={length} 2>/dev/null)\"'"
+SH_COMMAND = "exec env LC_ALL=C {sh} -c 'eval \"$(dd bs=1 count={length} 2>/dev/null)\"'"
 
 
 def python_payload() -> bytes:
