@@ -72,3 +72,6 @@ KEEP_LINES = {
     "/proc/cpuinfo": ("model name", "processor", "flags", "Hardware", "CPU implementer", "CPU part"),
     "/boot/config-*": ("CONFIG_MEM_SOFT_DIRTY", "CONFIG_HAVE_ARCH_SOFT_DIRTY", "# CONFIG_MEM_SOFT_DIRTY"),
 }
+
+COMMAND_LINE_OPTIONS = ("config", "config-dir", "data-dir", "snapshot", "snapshots-dir")
+"""Options of the command line alone (no config file has them) that a survey needs; none is secret."""

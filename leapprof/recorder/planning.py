@@ -23,6 +23,7 @@ from leapprof.agent.plan import (
 )
 from leapprof.errors import ConfigError
 from leapprof.ingest.reads import (
+    COMMAND_LINE_OPTIONS,
     KEEP_LINES,
     SURVEY_LINKS,
     SURVEY_LISTINGS,
@@ -199,7 +200,7 @@ def _cgroup_files(ticks: _TickScale) -> tuple[CgroupFile, ...]:
 
 
 def _allowed_options() -> tuple[str, ...]:
-    return (*ALLOWED_SHORT_OPTIONS, *sorted(allowed_option_names()))
+    return (*ALLOWED_SHORT_OPTIONS, *sorted({*COMMAND_LINE_OPTIONS, *allowed_option_names()}))
 
 
 def _matches(selectors: Sequence[NodeosSelector]) -> tuple[Match, ...]:
