@@ -17,8 +17,9 @@ from leapprof.probes.cmdline import command_options, parse_cmdline
 from leapprof.probes.limits import parse_limits
 from leapprof.probes.mountinfo import parse_mountinfo
 
+UNNAMED_MATCH = "nodeos-unnamed"
+"""Id of the match of a survey for which the operator named no process: each that it finds gets a name here."""
 DEFAULT_ID = "nodeos"
-"""The id of a match that the operator did not name."""
 
 _DELETED = " (deleted)"
 _STAND_IN = ("leapprof.standin", "leapprof-standin", "leapprof/standin")
@@ -140,7 +141,7 @@ def _uniquely_named(found: list[Found]) -> tuple[Found, ...]:
 
 
 def _base_name(process: Found) -> str:
-    if process.section_id != DEFAULT_ID:
+    if process.section_id != UNNAMED_MATCH:
         return process.section_id
     name = process.unit.removesuffix(".service") if process.unit else _data_name(process)
     return _NOT_IN_ID.sub("-", name).strip("-")[:_MAX_ID_CHARS] or DEFAULT_ID

@@ -22,6 +22,7 @@ from leapprof.agent.plan import (
     StatVfs,
 )
 from leapprof.errors import ConfigError
+from leapprof.ingest.processes import UNNAMED_MATCH
 from leapprof.ingest.reads import (
     COMMAND_LINE_OPTIONS,
     KEEP_LINES,
@@ -51,6 +52,7 @@ FURTHER_SURVEY_READS = (
 )
 FURTHER_PROCESS_FILES = ("io", "schedstat")
 DEFAULT_SELECTOR = NodeosSelector(id="nodeos", kind="exe_name", value="nodeos")
+SURVEY_SELECTOR = NodeosSelector(id=UNNAMED_MATCH, kind="exe_name", value="nodeos")
 ALLOWED_SHORT_OPTIONS = ("d", "c", "e", "m")  # m: python -m leapprof.standin is known by it
 
 
@@ -103,7 +105,7 @@ def survey_plan(selectors: Sequence[NodeosSelector]) -> Plan:
         ),
         listings=tuple(Listing(path=path) for path in SURVEY_LISTINGS),
         links=tuple(Link(path=path) for path in SURVEY_LINKS),
-        matches=_matches(selectors or (DEFAULT_SELECTOR,)),
+        matches=_matches(selectors or (SURVEY_SELECTOR,)),
         process_files=tuple(
             ProcessFile(name=name, every_ticks=0) for name in (*SURVEY_PROCESS_FILES, *FURTHER_PROCESS_FILES)
         ),
@@ -122,7 +124,7 @@ def follow_up_plan(selectors: Sequence[NodeosSelector], found: Sequence[Nodeos])
     return Plan(
         interval_ms=SURVEY_INTERVAL_MS,
         ticks=1,
-        matches=_matches(selectors or (DEFAULT_SELECTOR,)),
+        matches=_matches(selectors or (SURVEY_SELECTOR,)),
         configs=tuple(
             ConfigRead(match_id=n.id, path=f"{n.config_dir.rstrip('/')}/config.ini")
             for n in found
