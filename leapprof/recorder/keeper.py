@@ -36,7 +36,7 @@ class FrameKeeper:
     _offsets: list[ClockOffset] = field(default_factory=list)
     _first: Mark | None = None
     _last: Mark | None = None
-    _base_seq: int = 0
+    _base_seq: int | None = None
     _lost: str | None = None
     _wire_before: int = 0
     _rejected_before: int = 0
@@ -52,6 +52,8 @@ class FrameKeeper:
         Raises:
             StoreError: the disk refuses (DiskFullError when it is full).
         """
+        if self._base_seq is None:
+            self._base_seq = (self._last.seq if self._last else 0) + 1 - frame.seq
         kept = replace(frame, seq=self._base_seq + frame.seq)
         self.writer.append(encode_body(kept), kept.seq, received_wall_ns)
         self.ingest.add(kept)
@@ -89,8 +91,8 @@ class FrameKeeper:
         )
 
     def new_run(self) -> None:
-        """Another agent takes over: it counts its frames from 1 again."""
-        self._base_seq = self._last.seq if self._last else 0
+        """Another agent takes over: it counts its frames anew."""
+        self._base_seq = None
         self._wire_before, self._rejected_before = self.cost.wire_bytes, self.cost.rejected_frames
         self.cost.new_run()
 

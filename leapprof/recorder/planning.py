@@ -31,6 +31,7 @@ from leapprof.ingest.reads import (
     SURVEY_PROCESS_FILES,
     SURVEY_READS,
 )
+from leapprof.ingest.survey import Survey, follow_up
 from leapprof.model import Nodeos
 from leapprof.model.access import NodeosSelector
 from leapprof.nodeos.api import METRIC_NAMES_4, METRIC_NAMES_5
@@ -119,19 +120,16 @@ def survey_plan(selectors: Sequence[NodeosSelector]) -> Plan:
     )
 
 
-def follow_up_plan(selectors: Sequence[NodeosSelector], found: Sequence[Nodeos]) -> Plan:
+def follow_up_plan(selectors: Sequence[NodeosSelector], survey: Survey) -> Plan:
     """Return the second question: config files, directories and APIs of the nodeos that were found."""
+    questions = follow_up(survey)
     return Plan(
         interval_ms=SURVEY_INTERVAL_MS,
         ticks=1,
-        matches=_matches(selectors or (SURVEY_SELECTOR,)),
-        configs=tuple(
-            ConfigRead(match_id=n.id, path=f"{n.config_dir.rstrip('/')}/config.ini")
-            for n in found
-            if n.config_dir
-        ),
-        statvfs=tuple(StatVfs(path=path) for path in _directories(found)),
-        https=_questions(found),
+        matches=_matches(selectors or (DEFAULT_SELECTOR,)),
+        configs=tuple(question for question in questions if isinstance(question, ConfigRead)),
+        statvfs=tuple(StatVfs(path=path) for path in _directories(survey.nodeos)),
+        https=tuple(question for question in questions if isinstance(question, HttpGet)),
         allowed_options=_allowed_options(),
         heartbeat_s=HEARTBEAT_S,
     )
@@ -233,7 +231,7 @@ def _directories(found: Sequence[Nodeos]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(paths))
 
 
-def _questions(found: Sequence[Nodeos], every_ticks: int = 1) -> tuple[HttpGet, ...]:
+def _questions(found: Sequence[Nodeos], every_ticks: int) -> tuple[HttpGet, ...]:
     asked = []
     for nodeos in found:
         if nodeos.http_address:

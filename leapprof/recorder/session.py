@@ -1,7 +1,7 @@
 """One host from first contact to sealed recording: survey, sampling, reconnecting, ending."""
 
 import random
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event as StopEvent
 
@@ -9,7 +9,7 @@ from leapprof import __version__
 from leapprof.agent.plan import Command, Plan
 from leapprof.errors import SourceError, SourceTimeoutError, StoreError
 from leapprof.ingest.rows import FrameIngest
-from leapprof.ingest.survey import Survey, read_survey
+from leapprof.ingest.survey import Survey, read_survey, with_answers
 from leapprof.model import ClockOffset, Finding, Frame, Recording
 from leapprof.model.access import HostConfig, NodeosSelector
 from leapprof.recorder.clock import Clock
@@ -49,9 +49,7 @@ def survey_host(link: AgentLink, host: HostConfig, selectors: tuple[NodeosSelect
     first = link.ask(survey_plan(selectors))
     survey = read_survey(first, host.name)
     if survey.nodeos:
-        second = link.ask(follow_up_plan(selectors, survey.nodeos))
-        first = replace(first, sections=(*first.sections, *second.sections))
-        survey = read_survey(first, host.name)
+        survey = with_answers(survey, link.ask(follow_up_plan(selectors, survey)))
     return HostSurvey(
         survey=survey,
         findings=survey_findings(host.name, survey.nodeos, survey.denied, first, link.kind),
