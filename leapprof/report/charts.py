@@ -7,6 +7,7 @@ dark mode and print can choose others. Typed arrays travel as base64 (plotly.js 
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -93,7 +94,7 @@ def thin(
         return time, value
     borders = np.linspace(0, n, max(1, limit // 2) + 1).astype(np.intp)
     kept: list[int] = []
-    for first, last in zip(borders[:-1], borders[1:], strict=True):
+    for first, last in pairwise(borders):
         part = value[first:last]
         if np.isnan(part).all():
             kept.append(int(first))

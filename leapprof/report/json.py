@@ -1,0 +1,251 @@
+"""Comparison → report.json, for machines; docs/report-json.md describes every key.
+
+History of the format number:
+    1  the first.
+"""
+
+import json
+import math
+from dataclasses import asdict, is_dataclass
+from enum import Enum
+from typing import Any
+
+from leapprof import __version__
+from leapprof.model import (
+    Comparison,
+    Effect,
+    Estimate,
+    Event,
+    Finding,
+    Gap,
+    Interval,
+    MetricComparison,
+    Nodeos,
+    SamplingCost,
+    Side,
+    WearComparison,
+    WearSide,
+)
+
+FORMAT = 1
+_START_KINDS = frozenset({"nodeos-started", "nodeos-stopped", "nodeos-restarted", "reboot"})
+
+
+def _number(value: float | None) -> float | None:
+    """Return value, or None when it is absent or not finite: JSON knows neither NaN nor infinity."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _interval(interval: Interval | None) -> list[float | None] | None:
+    return None if interval is None else [_number(interval.low), _number(interval.high)]
+
+
+def _estimate(estimate: Estimate | None) -> dict[str, Any] | None:
+    if estimate is None:
+        return None
+    return {
+        "mean": _number(estimate.mean),
+        "ci95": _interval(estimate.ci95),
+        "p50": _number(estimate.p50),
+        "p95": _number(estimate.p95),
+        "p99": _number(estimate.p99),
+        "samples": estimate.samples,
+        "effective_samples": _number(estimate.effective_samples),
+        "covered_seconds": _number(estimate.covered_seconds),
+        "standard_error": _number(estimate.standard_error),
+        "degrees_of_freedom": estimate.degrees_of_freedom,
+        "lag1": _number(estimate.lag1),
+        "batches": estimate.batches,
+    }
+
+
+def _effect(effect: Effect | None) -> dict[str, Any] | None:
+    return None if effect is None else {"value": _number(effect.value), "ci95": _interval(effect.ci95)}
+
+
+def _metric(metric: MetricComparison) -> dict[str, Any]:
+    subject = metric.subject
+    return {
+        "name": metric.name,
+        "unit": metric.unit,
+        "subject": {"nodeos": subject.nodeos, "device": subject.device, "role": subject.role},
+        "better": metric.better.value,
+        "before": _estimate(metric.before),
+        "after": _estimate(metric.after),
+        "difference": _effect(metric.difference),
+        "ratio": _effect(metric.ratio),
+        "adjusted": _effect(metric.adjusted),
+        "p_value": _number(metric.p_value),
+        "p_adjusted": _number(metric.p_adjusted),
+        "grade": metric.grade.value,
+        "verdict": metric.verdict.value,
+        "reason": metric.reason,
+        "threshold": _number(metric.threshold),
+        "needed_seconds": _number(metric.needed_seconds),
+        "refused": metric.refused,
+    }
+
+
+def _wear_side(side: WearSide | None) -> dict[str, Any] | None:
+    if side is None:
+        return None
+    return {
+        "bytes_per_s": _number(side.bytes_per_s),
+        "tb_per_year": _number(side.tb_per_year),
+        "ci95": _interval(side.ci95),
+    }
+
+
+def _years(interval: Interval | None) -> dict[str, Any] | None:
+    return None if interval is None else {"low": _number(interval.low), "high": _number(interval.high)}
+
+
+def _wear(wear: WearComparison) -> dict[str, Any]:
+    return {
+        "device": wear.device,
+        "role": wear.role,
+        "model": wear.model,
+        "before": _wear_side(wear.before),
+        "after": _wear_side(wear.after),
+        "rated_tbw": _number(wear.rated_tbw),
+        "lifetime_years": {
+            "before": _years(wear.lifetime_years_before),
+            "after": _years(wear.lifetime_years_after),
+        },
+        "stacked_views": list(wear.stacked_views),
+        "note": wear.note,
+    }
+
+
+def _nodeos(nodeos: Nodeos) -> dict[str, Any]:
+    return {
+        "id": nodeos.id,
+        "version": nodeos.version,
+        "map_mode": nodeos.map_mode,
+        "roles": {role: list(devices) for role, devices in nodeos.roles.items()},
+        "options": {name: list(values) for name, values in nodeos.options.items()},
+        "stand_in": nodeos.stand_in,
+    }
+
+
+def _gap(gap: Gap) -> dict[str, Any]:
+    return {
+        "start_wall_ns": gap.start_wall_ns,
+        "end_wall_ns": gap.end_wall_ns,
+        "seconds": (gap.end_ns - gap.start_ns) / 1e9,
+        "reason": gap.reason,
+    }
+
+
+def _event(event: Event) -> dict[str, Any]:
+    return {
+        "wall_ns": event.wall_ns,
+        "kind": event.kind,
+        "subject": event.subject,
+        "detail": event.detail,
+    }
+
+
+def _side(side: Side) -> dict[str, Any]:
+    recording, window = side.recording, side.window
+    return {
+        "label": side.label,
+        "phase": recording.phase,
+        "host": {
+            "name": recording.host.name,
+            "boot_id": recording.host.boot_id,
+            "machine_id": recording.host.machine_id,
+            "facts": recording.host.facts,
+        },
+        "nodeos": [_nodeos(nodeos) for nodeos in recording.nodeos],
+        "devices": [_plain(asdict(device)) for device in recording.topology.devices],
+        "interval_s": recording.interval_s,
+        "started_wall_ns": recording.started_wall_ns,
+        "ended_wall_ns": recording.ended_wall_ns,
+        "window": _plain(asdict(window)),
+        "transport": recording.transport,
+        "reconstructed": recording.reconstructed,
+        "clock_offsets": [_plain(asdict(offset)) for offset in recording.clock_offsets],
+        "gaps": [_gap(gap) for gap in recording.gaps],
+        "events": [_event(event) for event in recording.events],
+        "denied": list(recording.denied),
+        "absent": list(recording.absent),
+        "commands": list(recording.commands),
+        "findings": [_finding(finding) for finding in recording.findings],
+        "notes": recording.notes,
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "code": finding.code,
+        "severity": finding.severity.value,
+        "message": finding.message,
+        "hint": finding.hint,
+        "line": finding.line,
+        "option": finding.option,
+        "subject": finding.subject,
+    }
+
+
+def _cost(cost: SamplingCost) -> dict[str, Any]:
+    return {**asdict(cost), "cpu_s": _number(cost.cpu_s), "http_s": _number(cost.http_s)}
+
+
+def _starts(side: Side, name: str) -> list[dict[str, Any]]:
+    return [{"side": name, **_event(e)} for e in side.recording.events if e.kind in _START_KINDS]
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a dataclass holds
+    """Return value as JSON knows it: enums by value, tuples as lists, numbers that are not finite as None."""
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, float):
+        return _number(value)
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return _plain(asdict(value)) if is_dataclass(value) and not isinstance(value, type) else value
+
+
+def to_json(comparison: Comparison) -> dict[str, Any]:
+    """Return the report for machines: JSON values only, nothing that is not finite."""
+    before, after = comparison.before, comparison.after
+    return {
+        "format": FORMAT,
+        "tool": {"name": "leapprof", "version": __version__},
+        "title": comparison.title,
+        "reconstructed": any(s.recording.reconstructed is not None for s in (before, after)),
+        "headline": list(comparison.headline),
+        "method": dict(comparison.method),
+        "before": _side(before),
+        "after": _side(after),
+        "metrics": [_metric(metric) for metric in comparison.metrics],
+        "wear": [_wear(wear) for wear in comparison.wear],
+        "published": [_plain(asdict(figure)) for figure in comparison.published],
+        "facts": [{**_plain(asdict(fact)), "changed": fact.changed} for fact in comparison.facts],
+        "starts": _starts(before, "before") + _starts(after, "after"),
+        "stages": {
+            "before": {"left_out_s": _plain(before.window.left_out_s)},
+            "after": {"left_out_s": _plain(after.window.left_out_s)},
+        },
+        "change_point": comparison.change_point,
+        "control": comparison.control,
+        "headroom": None,
+        "expectations": [],
+        "config": {
+            "changed": [_plain(asdict(change)) for change in comparison.config_changes],
+            "findings": [_finding(f) for f in comparison.findings if f.option is not None],
+        },
+        "findings": [_finding(finding) for finding in comparison.findings],
+        "not_measured": list(comparison.not_measured),
+        "repeat": list(comparison.repeat),
+        "cost": {"before": _cost(before.recording.cost), "after": _cost(after.recording.cost)},
+    }
+
+
+def render_json(comparison: Comparison) -> bytes:
+    """Return report.json; a byte of a host that is no UTF-8 becomes an escape."""
+    text = json.dumps(to_json(comparison), allow_nan=False, ensure_ascii=False, indent=1)
+    return (text + "\n").encode("utf-8", "backslashreplace")

@@ -1,0 +1,179 @@
+"""ReportView → Markdown that can be pasted into a post (CommonMark with GitHub's tables).
+
+Whatever came from a host is escaped: it cannot open a tag, a link, an image, a table cell or a code span,
+and a web address stays text.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from leapprof import __version__
+from leapprof.report.labels import VERDICT_SIGNS
+from leapprof.report.view import ReportView, Row, SideView
+from leapprof.report.view_metrics import Figure, MetricRow, WearRow
+
+_ESCAPED = re.compile(r"([\\`*\[\]#|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
+_SIGNS = {verdict.value: sign for verdict, sign in VERDICT_SIGNS.items()}
+_OPENS_LIST = re.compile(r"^(\d+)([.)])(?=\s)|^([-+=])(?=\s)")
+
+
+def escaped(text: str) -> str:
+    """Return text that Markdown shows as it is, on one line."""
+    one_line = " ".join(text.split())
+    marked = _ESCAPED.sub(r"\\\1", one_line)
+    marked = _OPENS_LIST.sub(lambda m: f"{m[1]}\\{m[2]}" if m[1] else f"\\{m[3]}", marked)
+    marked = marked.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return marked.replace("://", "&#58;//")
+
+
+def code_block(lines: Iterable[str]) -> list[str]:
+    """Return a fenced block whose fence is longer than any run of backticks in it."""
+    kept = [" ".join(line.split()) for line in lines]
+    longest = max((len(run) for line in kept for run in re.findall(r"`+", line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return [f"{fence}sh", *kept, fence]
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[int] = ()) -> list[str]:
+    """Return a table of cells that are escaped already; `right` names the columns of numbers."""
+    rule = ["---:" if i in right else "---" for i in range(len(heads))]
+    return ["| " + " | ".join(cells) + " |" for cells in (heads, rule, *rows)]
+
+
+def _figure(figure: Figure) -> str:
+    return escaped(figure.value) + (f" ({escaped(figure.interval)})" if figure.interval else "")
+
+
+def _metric(row: MetricRow) -> tuple[str, ...]:
+    difference = _figure(row.difference)
+    if row.adjusted is not None:
+        difference += f"; adjusted for load {_figure(row.adjusted)}"
+    needed = f" Needed on each side: {escaped(row.needed)}." if row.needed else ""
+    return (
+        f"{escaped(row.label)} (`{row.name.replace('`', '')}`), {escaped(row.subject)}".replace("|", "\\|"),
+        _figure(row.before),
+        _figure(row.after),
+        difference,
+        _figure(row.ratio),
+        escaped(row.p_adjusted),
+        f"{row.sign} **{row.verdict}**, {row.grade}: {escaped(row.reason).rstrip('.')}.{needed}",
+    )
+
+
+def _wear(row: WearRow) -> tuple[str, ...]:
+    about = f"{row.device} ({row.about})" if row.about else row.device
+    return (
+        escaped(about),
+        f"{_figure(row.before)}, {escaped(row.before_rate)}",
+        f"{_figure(row.after)}, {escaped(row.after_rate)}",
+        escaped(row.rating),
+        escaped(row.years_before),
+        escaped(row.years_after),
+        escaped(row.note),
+    )
+
+
+def _plain(heads: Sequence[str], rows: Iterable[Row]) -> list[str]:
+    return table(heads, [[escaped(cell) for cell in row.cells] for row in rows])
+
+
+def _side(side: SideView) -> str:
+    return (
+        f"- **{side.name}**: {escaped(side.label)}; host {escaped(side.host)}; {escaped(side.nodeos)}; "
+        f"compared {side.length}, {side.window}; left out: {escaped(side.left_out)}"
+    )
+
+
+def _section(title: str, lines: Sequence[str]) -> list[str]:
+    return ["", f"## {title}", "", *lines] if lines else []
+
+
+def _top(view: ReportView) -> list[str]:
+    lines = [f"# {escaped(view.title)}", ""]
+    for sentence in view.banner:
+        lines += [f"> **RECONSTRUCTED.** {escaped(sentence)}", ""]
+    lines += [f"- {escaped(sentence)}" for sentence in view.headline]
+    return [*lines, "", _side(view.before), _side(view.after)]
+
+
+def _results(view: ReportView, images: Sequence[tuple[str, str]]) -> list[str]:
+    tally = ", ".join(f"{_SIGNS[verdict]} {count} {verdict}" for verdict, count in view.tally)
+    metrics = table(
+        ("metric", "before", "after", "difference", "ratio", "p, adjusted", "verdict"),
+        [_metric(row) for group in view.groups for row in group.rows],
+        right=(1, 2, 3, 4, 5),
+    )
+    wear = table(
+        ("drive", "before", "after", "rating", "lifetime before", "lifetime after", "note"),
+        [_wear(row) for row in view.wear],
+        right=(1, 2, 3, 4, 5),
+    )
+    return [
+        *_section("Metrics", [f"{tally}. Means; in brackets the 95 % interval.", "", *metrics]),
+        *(_section("Drive wear", wear) if view.wear else []),
+        *(
+            _section(
+                "Published figures beside ours",
+                _plain(("what", "published", "ours", "why they differ"), view.published),
+            )
+            if view.published
+            else []
+        ),
+        *_section("Charts", [f"![{escaped(title)}]({path})" for title, path in images]),
+    ]
+
+
+def _facts(view: ReportView) -> list[str]:
+    config = _plain(("nodeos", "option", "before", "after"), view.config_changes)
+    facts = _plain(("about", "fact", "before", "after"), view.facts_changed)
+    same = _plain(("about", "fact", "before", "after"), view.facts_same)
+    timeline = _plain(("side", "when", "what", "about", "detail"), view.timeline)
+    left_out = ["", view.timeline_left_out] if view.timeline_left_out else []
+    return [
+        *(_section("Config options that differ", config) if view.config_changes else []),
+        *(_section("Facts that differ", facts) if view.facts_changed else []),
+        *(_section("Other facts", same) if view.facts_same else []),
+        *(_section("Gaps and events", [*timeline, *left_out]) if view.timeline else []),
+        *_section("Control and change point", [f"- {escaped(k)}: {escaped(v)}" for k, v in view.checks]),
+    ]
+
+
+def _end(view: ReportView) -> list[str]:
+    pairs = zip(view.before.cost, view.after.cost, strict=True)
+    cost = table(
+        ("", "before", "after"), [(name, escaped(b), escaped(a)) for (name, b), (_, a) in pairs], right=(1, 2)
+    )
+    missing = [
+        f"- {side.name}, {what}: {escaped(', '.join(readings)) or 'none'}"
+        for side in (view.before, view.after)
+        for what, readings in (("not permitted", side.denied), ("not there", side.absent))
+    ]
+    return [
+        *_section("Cost of sampling", [*cost, "", *missing]),
+        *_section("What is not measured", [f"- {escaped(sentence)}" for sentence in view.not_measured]),
+        *_section("Method", [f"- {escaped(name)}: {escaped(value)}" for name, value in view.method]),
+        *_section("How to repeat it", code_block(view.repeat) if view.repeat else []),
+        "",
+        f"Made by leapprof {__version__}.",
+    ]
+
+
+def render_markdown(view: ReportView, images: Sequence[tuple[str, str]] = ()) -> str:
+    """Return the post.
+
+    Args:
+        view: the report.
+        images: title and relative path of charts that lie beside the post.
+    """
+    findings = [
+        f"- **{f.severity}**: {escaped(f.message)} → {escaped(f.hint)} (`{f.code.replace('`', '')}`)"
+        for f in view.findings
+    ]
+    lines = [
+        *_top(view),
+        *_results(view, images),
+        *_section("Findings", findings),
+        *_facts(view),
+        *_end(view),
+    ]
+    return "\n".join(lines) + "\n"
