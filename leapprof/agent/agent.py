@@ -956,6 +956,9 @@ class Plan:
         elif name == "spool":
             self.spool, self.spool_bytes = rest[0], whole_number(rest[1])
         elif name == "action":
+            if rest[0] not in (b"attach", b"list", b"stop", b"clean"):
+                raise BadPlanError("an unknown action: %r" % rest[0][:40])
+            rest[1], rest[2 if rest[0] == b"attach" else 1]  # all of its fields
             self.action = rest
         else:
             raise BadPlanError("an unknown directive: %r" % name[:40])
@@ -1283,6 +1286,350 @@ def shorten(parts):
     return b"".join(kept)
 
 
+SPOOL_PREFIX = b"leapprof-spool-"
+SEGMENTS = 8  # of a spool; the oldest is dropped as a whole
+POLL_NS = 500000000  # how often a tail looks for more
+
+
+def at_home(path):
+    """Return a path with ~ replaced."""
+    home = os.environ.get("HOME", "").encode("utf-8", "surrogateescape")
+    return home + path[1:] if (path + b"/").startswith(b"~/") and home.startswith(b"/") else path
+
+
+class SpoolDir:
+    """A spool: a directory of ours alone, held by a descriptor so that nobody can put another in its place."""
+
+    def __init__(self, path, create):
+        path = at_home(path)
+        base = path.rsplit(b"/", 1)[-1]
+        rest = base[len(SPOOL_PREFIX) :].replace(b"-", b"").replace(b"_", b"").replace(b".", b"")
+        if not path.startswith(b"/") or not base.startswith(SPOOL_PREFIX) or not rest.isalnum():
+            raise BadPlanError("not the absolute path of a leapprof-spool-NAME: %r" % path[:200])
+        self.path = path
+        try:
+            if create:
+                try:
+                    os.mkdir(path, 0o700)
+                except FileExistsError:
+                    pass
+            self.fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        except OSError as error:
+            raise BadPlanError("spool %r: %s" % (path[:200], os.strerror(error.errno)))
+        found = os.fstat(self.fd)
+        if found.st_uid != os.geteuid() or found.st_mode & 0o077:
+            os.close(self.fd)
+            raise BadPlanError("spool %r belongs to somebody else or is open to others" % path[:200])
+
+    def segments(self):
+        """Return [(index, run, first seq, name)] in order."""
+        found = []
+        for name in os.listdir(self.fd):
+            words = name.split("-")
+            if len(words) == 4 and words[0] == "seg" and words[1].isdigit() and words[3].isdigit():
+                found.append((int(words[1]), words[2], int(words[3]), name))
+        return sorted(found)
+
+    def open(self, name, flags):
+        return os.open(name, flags | os.O_NOFOLLOW, 0o600, dir_fd=self.fd)
+
+    def size(self, name):
+        try:
+            return os.stat(name, dir_fd=self.fd, follow_symlinks=False).st_size
+        except OSError:
+            return 0
+
+    def remove(self, name):
+        try:
+            os.unlink(name, dir_fd=self.fd)
+        except OSError:
+            pass
+
+    def holds(self, name):
+        try:
+            os.stat(name, dir_fd=self.fd, follow_symlinks=False)
+        except OSError:
+            return False
+        return True
+
+    def sampler(self):
+        """Return (pid, whether that process is the sampler that wrote it), pid 0 when there is none."""
+        try:
+            fd = self.open("pid", os.O_RDONLY)
+        except OSError:
+            return 0, False
+        words = os.read(fd, 200).split()
+        os.close(fd)
+        if len(words) < 2 or not words[0].isdigit() or not words[1].isdigit():
+            return 0, False
+        try:
+            start = parse_stat(read_file(b"/proc/%d/stat" % int(words[0]), 4096))[2]
+        except (OSError, ValueError, IndexError):
+            return int(words[0]), False
+        return int(words[0]), start == int(words[1])
+
+    def claim(self):
+        """Write our pid; raise BadPlanError when a living sampler has the spool."""
+        if self.sampler()[1]:
+            raise BadPlanError("spool %r is in use by a living sampler" % self.path[:200])
+        self.remove("pid")
+        self.remove("stop")
+        start = parse_stat(read_file(b"/proc/self/stat", 4096))[2]
+        try:
+            fd = self.open("pid", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+            os.write(fd, b"%d %d\n" % (os.getpid(), start))
+            os.close(fd)
+        except OSError as error:
+            raise BadPlanError("spool %r: %s" % (self.path[:200], os.strerror(error.errno)))
+
+    def newest(self, segments):
+        """Return the newest sequence number in the spool, 0 when there is none."""
+        if not segments:
+            return 0
+        _, run, first, name = segments[-1]
+        try:
+            fd = self.open(name, os.O_RDONLY)
+        except OSError:
+            return 0
+        try:
+            data = os.pread(fd, 1 << 20, max(0, os.fstat(fd).st_size - (1 << 20)))
+        finally:
+            os.close(fd)
+        mark = b"LPF1 " + run.encode("ascii") + b" "
+        word = data[data.rfind(mark) + len(mark) :].split(b" ", 1)[0] if mark in data else b""
+        return int(word) if word.isdigit() else first
+
+    def status(self):
+        segments = self.segments()
+        pid, alive = self.sampler()
+        rows = [("pid", pid), ("alive", int(alive)), ("segments", len(segments))]
+        rows.append(("bytes", sum(self.size(segment[3]) for segment in segments)))
+        rows += [("run", segments[-1][1] if segments else "-"), ("newest_seq", self.newest(segments))]
+        oldest = [segment[2] for segment in segments if segment[1] == segments[-1][1]]
+        rows.append(("oldest_seq", oldest[0] if oldest else 0))
+        return "".join("%s %s\n" % row for row in rows).encode("ascii")
+
+    def stop(self):
+        """Ask the sampler to end; wait some seconds for it."""
+        if self.sampler()[1]:
+            try:
+                os.close(self.open("stop", os.O_WRONLY | os.O_CREAT))
+            except OSError:
+                pass
+            limit = boottime_ns() + END_TIMEOUT_NS
+            while self.sampler()[1] and boottime_ns() < limit:
+                time.sleep(0.02)
+        return self.status()
+
+    def clean(self):
+        """Remove what a sampler left; nothing else, and not under a living one."""
+        status = self.status()
+        if self.sampler()[1]:
+            return status
+        for segment in self.segments():
+            self.remove(segment[3])
+        self.remove("pid")
+        self.remove("stop")
+        try:
+            os.rmdir(self.path)
+        except OSError as error:
+            return status + ("failed %s\n" % os.strerror(error.errno)).encode("ascii")
+        return status + b"removed 1\n"
+
+
+class SpoolOutput:
+    """Frames into the segments of a spool; the oldest segment goes when there are too many."""
+
+    def __init__(self, spool, limit):
+        self.spool, self.segment_bytes = spool, max(limit // SEGMENTS, 65536)
+        self.queue = ()
+        self.dropped = 0
+        self.fd, self.size, self.index = -1, 0, 0
+        existing = spool.segments()
+        if existing:
+            self.index = existing[-1][0]
+        self.wants_key = False
+
+    def put(self, seq, key_seq, data):
+        full = self.size + len(data) > self.segment_bytes
+        try:
+            if seq == key_seq and (self.fd < 0 or full):
+                self.begin(seq, data)
+            if self.fd < 0:
+                raise OSError(errno.EBADF, "no segment")
+            done = os.write(self.fd, data)
+            self.size += done
+            if done < len(data):
+                raise OSError(errno.ENOSPC, "short write")
+        except OSError:  # the disk is full: room from the oldest, and a new key frame
+            self.dropped += 1
+            self.trim(len(self.spool.segments()) - 1)
+            self.wants_key = True
+            return
+        self.wants_key = full
+
+    def begin(self, seq, data):
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+        self.trim(SEGMENTS - 1)
+        self.index += 1
+        run = data.split(b" ", 2)[1].decode("ascii")
+        name = "seg-%08d-%s-%d" % (self.index, run, seq)
+        self.fd = self.spool.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND)
+        self.size = 0
+
+    def trim(self, keep):
+        """Remove the oldest segments until so many are left, and count their frames as dropped."""
+        segments = self.spool.segments()
+        while len(segments) > max(keep, 1):
+            _, run, first, name = segments.pop(0)
+            if segments[0][1] == run:
+                self.dropped += segments[0][2] - first
+            self.spool.remove(name)
+
+    def flush(self):
+        pass
+
+
+class Tail:
+    """Copies a spool to stdout, from a sequence number of its newest run on (0: all that is there)."""
+
+    def __init__(self, spool, from_seq):
+        self.spool = spool
+        self.fd, self.index = -1, 0
+        segments = spool.segments()
+        if from_seq and segments:
+            run = segments[-1][1]
+            before = [s for s in segments if s[1] == run and s[2] <= from_seq]
+            first = before[-1] if before else next(s for s in segments if s[1] == run)
+            self.index = first[0] - 1
+
+    def read(self):
+        """Return the next bytes; none when all is read."""
+        while True:
+            if self.fd >= 0:
+                data = os.read(self.fd, CHUNK_BYTES)
+                if data:
+                    return data
+            later = [segment for segment in self.spool.segments() if segment[0] > self.index]
+            if not later:
+                return b""
+            if self.fd >= 0:
+                data = os.read(self.fd, CHUNK_BYTES)  # written between the two looks
+                if data:
+                    return data
+                os.close(self.fd)
+                self.fd = -1
+            try:
+                self.fd = self.spool.open(later[0][3], os.O_RDONLY)
+            except OSError:
+                pass
+            self.index = later[0][0]
+
+
+def run_spool(plan, spool, report):
+    """Sample into a spool until told to stop; the process has neither stdin nor stdout."""
+    spool.claim()
+    os.write(report, b"ok")
+    os.close(report)
+    encoder = Encoder()
+    output = SpoolOutput(spool, plan.spool_bytes)
+    sampler = Sampler(plan, encoder)
+    while not sampler.done():
+        stop = spool.holds("stop")
+        now = boottime_ns()
+        if not stop and now < sampler.deadline:
+            time.sleep(min(sampler.deadline - now, NS) / 1e9)
+            continue
+        sampler.begin(stop)
+        wait_for_calls(sampler)
+        if output.wants_key:
+            encoder.next_is_key = True
+        output.put(*sampler.finish(output.dropped))
+        sampler.next_deadline(boottime_ns())
+        if stop:
+            break
+    spool.remove("stop")
+    spool.remove("pid")
+
+
+def wait_for_calls(sampler):
+    """Go on with the answers that are awaited, until the frame may go out."""
+    now = boottime_ns()
+    while not sampler.ready_to_finish(now):
+        calls = [call for call in sampler.calls if call.result is None]
+        readers = [call for call in calls if not call.writes]
+        writers = [call for call in calls if call.writes]
+        until = min([sampler.hold_until] + [call.deadline for call in calls])
+        ready = select.select(readers, writers, [], max(0, until - now) / 1e9)
+        now = boottime_ns()
+        for call in calls:
+            if call in ready[0] or call in ready[1]:
+                call.ready(now)
+            call.check(now)
+
+
+def start_spool(plan):
+    """Start a sampler that outlives the connection; return its spool."""
+    spool = SpoolDir(plan.spool, True)
+    reader, report = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        detach(plan, spool, report)
+    os.close(report)
+    os.waitpid(pid, 0)
+    answer = b""
+    while True:
+        data = os.read(reader, 4096)
+        if not data:
+            break
+        answer += data
+    os.close(reader)
+    if answer != b"ok":
+        raise BadPlanError(answer.decode("ascii", "replace") or "the sampler did not start")
+    return spool
+
+
+def detach(plan, spool, report):
+    """Become a process of its own session without a terminal, and sample; never returns."""
+    status = 1
+    try:
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+        os.chdir("/")
+        null = os.open("/dev/null", os.O_RDWR)
+        for fd in (0, 1, 2):
+            os.dup2(null, fd)
+        try:
+            run_spool(plan, spool, report)
+            status = 0
+        except BadPlanError as error:
+            os.write(report, str(error).encode("ascii", "replace"))
+    finally:
+        os._exit(status)
+
+
+def spool_action(words):
+    """Return [(section name, text)] that answers a list, stop or clean."""
+    if words[0] == b"list":
+        return [(b"spool:" + path, spool_status(path)) for path in expand(at_home(words[1]) + b"/" + SPOOL_PREFIX + b"*", b"")]
+    spool = SpoolDir(words[1], False)
+    if words[0] == b"stop":
+        return [(b"spool:" + spool.path, spool.stop())]
+    if words[0] == b"clean":
+        return [(b"spool:" + spool.path, spool.clean())]
+    raise BadPlanError("an unknown action: %r" % words[0][:40])
+
+
+def spool_status(path):
+    try:
+        return SpoolDir(path, False).status()
+    except BadPlanError as error:
+        return b"refused " + str(error).encode("ascii", "replace") + b"\n"
+
+
 class Agent:
     """The conversation on stdin and stdout, and the one loop."""
 
@@ -1294,6 +1641,8 @@ class Agent:
         self.heartbeat = 60 * NS
         self.last_beat = boottime_ns()
         self.ending = False
+        self.tail = None
+        self.tail_at = 0
 
     def run(self):
         os.set_blocking(0, False)
@@ -1307,6 +1656,8 @@ class Agent:
         now = boottime_ns()
         until = self.last_beat + self.heartbeat
         readers, writers = [0], [1] if self.output.queue else []
+        if self.tail is not None and not self.output.queue:
+            until = min(until, self.tail_at)
         if sampler is not None:
             until = min([until, self.wake_at(sampler)] + [c.deadline for c in sampler.calls if c.result is None])
             for call in sampler.calls:
@@ -1320,10 +1671,22 @@ class Agent:
             return False
         if sampler is not None and sampler is self.sampler:
             self.advance(sampler, readable, writable, now)
+        if self.tail is not None and not self.output.queue and now >= self.tail_at and not self.copy_tail(now):
+            return False
         if self.ending and (self.sampler is None or self.sampler.pending is None):
             self.drain()
             return False
         return boottime_ns() < self.last_beat + self.heartbeat
+
+    def copy_tail(self, now):
+        """Send the next bytes of the spool; return False when its sampler has ended and all is sent."""
+        alive = self.tail.spool.sampler()[1]
+        data = self.tail.read()
+        self.tail_at = now if data else now + POLL_NS
+        if data:
+            self.output.put(0, 0, data)
+            self.output.flush()
+        return bool(data) or alive
 
     def wake_at(self, sampler):
         if sampler.pending is not None:
@@ -1382,6 +1745,9 @@ class Agent:
             rest = rest[size:]
         elif line == b"end":
             self.end()
+        elif line == b"stop":
+            if self.tail is not None:
+                self.tail.spool.stop()
         elif line != b"beat":
             raise BadPlanError("an unknown message: %r" % line[:40])
         self.buffer = rest
@@ -1395,7 +1761,25 @@ class Agent:
         self.output.limit = max(plan.queue_bytes, 65536)
         self.heartbeat = plan.heartbeat_s * NS
         self.encoder.next_is_key = True
-        self.sampler = Sampler(plan, self.encoder)
+        self.sampler = self.tail = None
+        if plan.action and plan.action[0] == b"attach":
+            self.tail = Tail(SpoolDir(plan.action[1], False), whole_number(plan.action[2]))
+        elif plan.action:
+            self.answer(spool_action(plan.action))
+        elif plan.spool is not None:
+            spool = start_spool(plan)
+            self.tail = Tail(spool, 1)
+        else:
+            self.sampler = Sampler(plan, self.encoder)
+
+    def answer(self, sections):
+        """Send a frame that no sampler made."""
+        now = boottime_ns()
+        rows = [b"%s\tok\t%d\n%s\n" % (clean(name), len(text), text) for name, text in sections]
+        rows.append(b"agent\tok\t12\nkind python\n\n")
+        numbers = (now, wall_ns(), now, cpu_ns(), b"-", self.output.dropped)
+        self.output.put(*self.encoder.encode(numbers, b"".join(rows), True))
+        self.output.flush()
 
     def end(self):
         """Read everything once more, then end."""
