@@ -29,10 +29,11 @@ def nodeos(**changes: object) -> Nodeos:
 def test_every_plan_is_one_that_the_agent_takes() -> None:
     """The agent's own encoder refuses none of our plans."""
     found = (nodeos(http_address="127.0.0.1:8888", state_dir="/data/eos/state"),)
+    survey = Survey(host=Host(name="h", boot_id="b"), topology=Topology(), nodeos=())
     plans = (
         clock_plan(),
         survey_plan(()),
-        follow_up_plan((), found),
+        follow_up_plan((), survey),
         sampling_plan((), found, RecordOptions()),
     )
     assert all(encode_plan(plan).endswith(b"end\n") for plan in plans)
