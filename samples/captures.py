@@ -32,7 +32,9 @@ def read_ticks(path: Path) -> Iterator[Tick]:
     """Yield the passes of a capture; a pass ends where its first path comes again."""
     wall_s, first, texts = 0.0, "", dict[str, bytes]()
     name, lines, at = "", list[bytes](), 0.0
-    for line in gzip.open(path, "rb"):
+    with gzip.open(path, "rb") as file:
+        content = file.read()
+    for line in content.splitlines(keepends=True):
         header = HEADER.match(line)
         if header is None:
             lines.append(line)
