@@ -129,7 +129,8 @@ def read_revoked(path: str) -> frozenset[bytes]:
     if not data:
         # ssh too refuses all hosts when the file cannot be read: ssh_config(5), RevokedHostKeys
         raise ConfigError("RevokedHostKeys names a file that is missing or empty", path=path)
-    lines = (f"* {line}" for line in data.decode("utf-8", "replace").splitlines())
+    text = data.decode("utf-8", "replace")
+    lines = (f"* {line}" for line in text.splitlines() if not line.lstrip().startswith("#"))
     keys = (_parse_line(line, path, number) for number, line in enumerate(lines, 1))
     return frozenset(key.blob for key in keys if key is not None)
 

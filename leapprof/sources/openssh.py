@@ -16,14 +16,14 @@ from leapprof.sources.process import ProcessChannel, ended_with_status, run_proc
 from leapprof.sources.ssh_config import by_hand, ssh_arguments
 
 SSH_FAILED = 255
-_MESSAGE_CHARS = 600
+_MESSAGE_CHARS = 1500
 _HOST_KEY = re.compile(
     r"HOST IDENTIFICATION HAS CHANGED|Host key verification failed|host key is known|"
     r"REVOKED HOST KEY|revoked by file|host key .* revoked",
     re.IGNORECASE,
 )
 _TIMEOUT = re.compile(r"Connection timed out|Operation timed out|banner exchange.*timed out", re.IGNORECASE)
-_LOST = re.compile(r"client_loop:|closed by remote host|Timeout, server .* not responding|Broken pipe")
+_LOST = re.compile(r"client_loop:|Connection to \S+ closed by remote host|Timeout, server .* not responding")
 _CONNECT = re.compile(
     r"Permission denied|Too many authentication failures|Could not resolve hostname|Connection refused|"
     r"No route to host|Network is unreachable|kex_exchange_identification|Connection closed by|"

@@ -244,7 +244,9 @@ def sshd(
         key_types: host keys to make.
         path: PATH of the programs started, e.g. a directory without python3.
     """
-    extra = options + ((f"SetEnv PATH={path}",) if path else ())
+    # a login shell may set PATH anew from its start-up files, so it is set after them
+    forced = f'ForceCommand PATH={path}; export PATH; exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"'
+    extra = options + ((forced,) if path else ())
     server = Sshd(
         directory=directory / alias,
         port=free_port(),
