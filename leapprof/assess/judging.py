@@ -12,6 +12,8 @@ from leapprof.assess.sides import CutSide
 from leapprof.model import Effect, Grade, MetricComparison, Verdict
 
 LOAD_METRIC = "chain.transactions_per_s"
+FLOW_UNITS = frozenset({"percent", "cores", "bytes_per_s", "per_s"})
+"""What follows the load; a level (memory, swap) does not."""
 
 
 def judged(rows: Sequence[Row], before: CutSide, after: CutSide) -> tuple[MetricComparison, ...]:
@@ -49,7 +51,7 @@ def _load_row(rows: Sequence[Row]) -> Row | None:
 
 def _adjusted(row: Row, load: Row | None, before: CutSide, after: CutSide) -> Effect | None:
     """Return the effect at equal load; an extrapolated one is refused."""
-    if row.spec.table == "chain" or row.refused is not None:
+    if row.spec.table == "chain" or row.refused is not None or row.spec.unit not in FLOW_UNITS:
         return None
     found = load_effect(row, load, before, after)
     return found.effect if found is not None and not found.extrapolated else None

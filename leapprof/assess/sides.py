@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from leapprof.analysis.batch import Span
 from leapprof.analysis.windows import settled_at_s, warm_up_cut_s
 from leapprof.assess.compute import USER_HZ, head_lag
-from leapprof.assess.samples import RecordingTables, Samples, read_samples
+from leapprof.assess.samples import RecordingTables, Samples, read_samples, timeline_s
 from leapprof.errors import NotEnoughDataError
 from leapprof.model import Device, Nodeos, Side, Window
-from leapprof.nodeos.stages import LIVE, label_stages
+from leapprof.nodeos.stages import LIVE
 from leapprof.units import NS_PER_S
 
 NEAREST_S = 15.0
@@ -174,30 +174,14 @@ def _liveness(tables: RecordingTables, clock: Samples, whole: Span) -> _Liveness
 
 
 def _live_of(tables: RecordingTables, nodeos: str, clock: Samples) -> NDArray[np.bool_] | None:
-    """Return (n,) at the host's ticks whether a nodeos was live; None when it cannot be told."""
+    """Return (n,) at the host's ticks whether a nodeos was live; None when its stage was never known."""
     table = tables.table(
         "nodeos", ("boottime_ns", "wall_ns", "boot", "start_ticks", "stage"), {"nodeos": nodeos}
     )
-    if table is None or not table.rows:
+    stage = table.texts.get("stage") if table is not None and table.rows else None
+    if stage is None or all(s is None for s in stage):
         return None
-    rows = read_samples(tables, "nodeos", (), {"nodeos": nodeos})
-    assert rows is not None
-    stage = table.texts.get("stage")
-    if stage is not None and any(s is not None for s in stage[:: max(1, len(stage) // 1000)]):
-        return _at(clock.time_s, rows.time_s, stage == LIVE)
-    chain = read_samples(tables, "chain", ("head_lag_ms",), {"nodeos": nodeos})
-    lag = head_lag(chain) if chain is not None else None
-    if chain is None or lag is None:
-        return None
-    value = np.full(rows.time_s.size, np.nan)
-    place = np.searchsorted(rows.time_s, chain.time_s)
-    near = place < rows.time_s.size
-    value[place[near]] = lag.series.value[near] * 1000.0
-    start = rows.columns.get("start_ticks")
-    labels = label_stages(
-        rows.time_s, np.ones(rows.time_s.size, dtype=bool), value, start.values if start is not None else None
-    )
-    return _at(clock.time_s, rows.time_s, labels == LIVE)
+    return _at(clock.time_s, timeline_s(table), stage == LIVE)
 
 
 def _at(

@@ -1,0 +1,176 @@
+"""Two recordings, or one cut at a change, become a Comparison."""
+
+from itertools import chain
+
+from leapprof.analysis.batch import Span
+from leapprof.analysis.windows import CONSISTENT_S, change_point
+from leapprof.assess import texts
+from leapprof.assess.compute import nodeos_cpu
+from leapprof.assess.confounders import confounders
+from leapprof.assess.cut import Change, find_change
+from leapprof.assess.facts import change_text, config_changes, fact_differences
+from leapprof.assess.judging import judged
+from leapprof.assess.limits import limits
+from leapprof.assess.material import CompareOptions, Material
+from leapprof.assess.rows import chart_of, measure_rows
+from leapprof.assess.samples import RecordingTables, read_samples
+from leapprof.assess.sides import CutSide, cut_side
+from leapprof.assess.subjects import device_pairs, nodeos_pairs
+from leapprof.assess.wear import wear_comparisons
+from leapprof.errors import ConfigError, NotEnoughDataError
+from leapprof.model import Comparison, Finding, Recording, Severity
+from leapprof.units import NS_PER_S, format_duration
+
+_SEVERITY_ORDER = (Severity.ERROR, Severity.WARNING, Severity.INFO)
+
+
+def compare(
+    before: RecordingTables, after: RecordingTables, options: CompareOptions | None = None
+) -> Comparison:
+    """Return the comparison of two recordings.
+
+    Args:
+        before: recording of the phase before the change.
+        after: recording of the phase after it.
+        options: what the operator asked for.
+
+    Raises:
+        ConfigError: two different hosts, or recordings that overlap in time, unless options.across.
+        NotEnoughDataError: a recording is empty, or nothing is on both sides.
+    """
+    options = options or CompareOptions()
+    if not options.across:
+        _check(before.manifest, after.manifest)
+    return _compared(
+        cut_side(before, "before", options.window), cut_side(after, "after", options.window), options
+    )
+
+
+def compare_cut(
+    recording: RecordingTables, change_wall_ns: int | None, options: CompareOptions | None = None
+) -> Comparison:
+    """Return the comparison of one recording's parts before and after a change.
+
+    Args:
+        recording: one that goes on over the change.
+        change_wall_ns: when the change was made, host's wall clock; None: where a restart, or a change of
+            version, mode or config, was seen.
+        options: what the operator asked for.
+
+    Raises:
+        ConfigError: no change was seen, or the moment is outside the recording.
+        NotEnoughDataError: the recording is empty.
+    """
+    options = options or CompareOptions()
+    change = find_change(recording, change_wall_ns)
+    before = cut_side(recording, "before", options.window, change.span_before)
+    after = cut_side(recording, "after", options.window, change.span_after)
+    return _compared(before, after, options, change)
+
+
+def _compared(
+    before: CutSide, after: CutSide, options: CompareOptions, change: Change | None = None
+) -> Comparison:
+    """Return the comparison of two sides."""
+    material = _gathered(before, after, options)
+    charts = (chart_of(row, before, after) for row in material.rows)
+    return Comparison(
+        title=texts.title(material),
+        before=before.side,
+        after=after.side,
+        metrics=material.metrics,
+        wear=material.wear,
+        facts=material.facts,
+        config_changes=material.changes,
+        findings=_sorted(chain(confounders(material), limits(material))),
+        charts=tuple(c for c in charts if c is not None),
+        headline=texts.headline(material),
+        repeat=texts.repeat(material),
+        not_measured=texts.NOT_MEASURED,
+        method={**texts.method(material), "change": change_text(material.nodeos, material.changes)},
+        change_point=_change_point(before, change) if change else None,
+    )
+
+
+def _gathered(before: CutSide, after: CutSide, options: CompareOptions) -> Material:
+    """Return everything measured."""
+    nodeos, devices = nodeos_pairs(before, after), device_pairs(before, after)
+    rows = measure_rows(before, after)
+    if not any(row.before and row.after for row in rows):
+        raise NotEnoughDataError(
+            "comparison", "no metric that both recordings hold", "the same readings on both sides"
+        )
+    return Material(
+        before=before,
+        after=after,
+        options=options,
+        nodeos=nodeos,
+        devices=devices,
+        rows=rows,
+        metrics=judged(rows, before, after),
+        wear=wear_comparisons(rows, devices, options.rated_tbw),
+        facts=fact_differences(before, after, nodeos, devices),
+        changes=config_changes(nodeos),
+    )
+
+
+def _check(before: Recording, after: Recording) -> None:
+    """Refuse two hosts, and two recordings of the same time.
+
+    Raises:
+        ConfigError: see above.
+    """
+    first, second = before.host, after.host
+    known = first.machine_id and second.machine_id
+    if (first.machine_id != second.machine_id) if known else (first.name != second.name):
+        raise ConfigError(
+            f"before is of host {first.name} and after of {second.name}; use --across if two hosts are meant"
+        )
+    if before.ended_wall_ns is None or after.started_wall_ns is None or before.started_wall_ns is None:
+        return
+    overlap_s = (before.ended_wall_ns - after.started_wall_ns) / NS_PER_S
+    if overlap_s > 0 and (after.ended_wall_ns or after.started_wall_ns) > before.started_wall_ns:
+        raise ConfigError(
+            f"the recordings overlap by {format_duration(overlap_s)}, so the change lies in neither; "
+            "use --across if they are two nodes at the same time, or check their order"
+        )
+    if overlap_s > 0:
+        raise ConfigError(
+            "the recording given as BEFORE was made after the other one: swap them, or use --across"
+        )
+
+
+def _sorted(findings: "chain[Finding]") -> tuple[Finding, ...]:
+    """Return findings once each, errors first."""
+    unique = list(dict.fromkeys(findings))
+    return tuple(sorted(unique, key=lambda f: _SEVERITY_ORDER.index(f.severity)))
+
+
+def _change_point(before: CutSide, change: Change) -> dict[str, str] | None:
+    """Return whether CPU itself shows a change, and whether at the stated moment."""
+    tables = before.tables
+    for nodeos in tables.manifest.nodeos:
+        samples = read_samples(
+            tables, "nodeos", ("utime_ticks_total", "stime_ticks_total"), {"nodeos": nodeos.id}
+        )
+        measured = nodeos_cpu(samples) if samples is not None else None
+        if measured is None:
+            continue
+        whole = Span(start_s=before.span.start_s, end_s=change.span_after.end_s)
+        found = change_point(measured.series, whole)
+        if found is None:
+            continue
+        off_s = found.at_s - change.at_s
+        if not found.detected:
+            verdict = "nodeos.cpu_cores does not change level in this recording"
+        elif abs(off_s) <= CONSISTENT_S:
+            verdict = "consistent: nodeos.cpu_cores changes level at the stated time"
+        else:
+            side = "after" if off_s > 0 else "before"
+            verdict = f"another event: nodeos.cpu_cores changes level {format_duration(abs(off_s))} {side} it"
+        return {
+            "stated": change.text,
+            "statistic": f"{found.statistic:.2f} (1 % point 1.628)",
+            "verdict": verdict,
+        }
+    return {"stated": change.text}

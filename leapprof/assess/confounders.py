@@ -1,0 +1,209 @@
+"""Findings: what else differs between both sides and could explain the difference as well."""
+
+from collections.abc import Iterator
+
+from leapprof.analysis.windows import hours_covered
+from leapprof.assess.judging import LOAD_METRIC
+from leapprof.assess.material import Material, warning
+from leapprof.model import FactDifference, Finding, MetricComparison, Nodeos
+from leapprof.nodeos.options import OptionTable, load_tables, table_for
+from leapprof.nodeos.versions import parse_version
+from leapprof.units import GIB, format_memory, significant
+
+MAP_MODE_OPTION = "database-map-mode"
+MOST_NAMED = 12
+LOAD_RATIO = 1.2
+STEAL_PERCENT = 1.0
+LARGE_FOLIOS_FROM = GIB // 8
+SHARED_HOURS = 0.8
+WHOLE_DAY_HOURS = 24
+
+_FACTS = {
+    "kernel": "another kernel writes back, reads ahead and caches otherwise",
+    "state_filesystem": "another filesystem writes the same state otherwise",
+    "filesystem": "another filesystem writes the same data otherwise",
+    "state_mount_options": "other mount options can move writes",
+    "read_ahead_kb": "read-ahead decides the size of folios, and with large ones a dirty byte writes up to 2 MiB",
+    "cores": "another number of CPUs",
+    "cpu_model": "another CPU",
+    "mem_total_bytes": "another amount of memory",
+    "swap_total_bytes": "another amount of swap",
+    "thp_enabled": "transparent huge pages change memory and writes",
+    "dirty_ratio": "the kernel writes back dirty pages by it",
+    "dirty_background_ratio": "the kernel writes back dirty pages by it",
+    "dirty_expire_centisecs": "the kernel writes back dirty pages by it",
+    "dirty_writeback_centisecs": "the kernel writes back dirty pages by it",
+    "virtualization": "another kind of machine",
+    "model": "another drive",
+}
+
+
+def confounders(material: Material) -> Iterator[Finding]:
+    """Yield one finding per kind of thing that differs beside the stated change."""
+    yield from _config(material)
+    yield from _defaults(material)
+    for fact in material.facts:
+        if fact.changed and fact.name in _FACTS:
+            yield _fact(fact)
+    yield from _hours(material)
+    yield from _load(material)
+    yield from _steal(material)
+    yield from _large_folios(material)
+
+
+def _config(material: Material) -> Iterator[Finding]:
+    """Yield what was changed in config.ini beside the map mode."""
+    others = [c.option for c in material.changes if c.option != MAP_MODE_OPTION]
+    mode = any(c.option == MAP_MODE_OPTION for c in material.changes)
+    version = any(f.name == "version" and f.changed for f in material.facts)
+    if others and (mode or version or len(others) > 1):
+        named = ", ".join(others[:MOST_NAMED]) + (" …" if len(others) > MOST_NAMED else "")
+        yield warning(
+            "confounded-by-config",
+            f"{len(others)} config option(s) changed at the same time: {named}.",
+            "Change one thing at a time, or repeat with these options as they were before.",
+        )
+    if mode and version:
+        yield warning(
+            "version-and-mode-changed",
+            "The nodeos version and the map mode changed at the same time, so neither's effect is known alone.",
+            "Record a third phase with only one of the two changed.",
+        )
+
+
+def _defaults(material: Material) -> Iterator[Finding]:
+    """Yield options whose default another version changed, where config.ini does not set them."""
+    tables = load_tables()
+    for pair in material.nodeos:
+        if pair.before is None or pair.after is None or pair.before.version == pair.after.version:
+            continue
+        first, second = _table(pair.before, tables), _table(pair.after, tables)
+        if first is None or second is None:
+            continue
+        set_names = {*pair.before.options, *pair.after.options}
+        moved = [
+            f"{name} {old.default} → {second.options[name].default}"
+            for name, old in sorted(first.options.items())
+            if name not in set_names
+            and name in second.options
+            and old.default != second.options[name].default
+        ]
+        if moved:
+            yield warning(
+                "version-defaults-differ",
+                f"The versions have different defaults for {len(moved)} option(s) that config.ini does not set: "
+                f"{'; '.join(moved[:MOST_NAMED])}{' …' if len(moved) > MOST_NAMED else ''}.",
+                "Set these options to one value on both sides if the version alone is to be compared.",
+                subject=pair.subject.nodeos,
+            )
+
+
+def _table(nodeos: Nodeos, tables: tuple[OptionTable, ...]) -> OptionTable | None:
+    """Return the options of a process's version; None for one that is not known."""
+    if nodeos.version is None:
+        return None
+    try:
+        return table_for(parse_version(nodeos.version), tables)
+    except ValueError:
+        return None
+
+
+def _fact(fact: FactDifference) -> Finding:
+    """Return the finding of a fact that differs."""
+    code = {"kernel": "kernel-differs", "read_ahead_kb": "read-ahead-differs"}.get(fact.name)
+    if code is None:
+        code = "filesystem-differs" if "filesystem" in fact.name else "host-differs"
+    return warning(
+        code,
+        f"{fact.subject}: {fact.name} was {fact.before} before and is {fact.after} after: {_FACTS[fact.name]}.",
+        "Repeat both phases with this unchanged, or compare these two settings for their own sake.",
+        subject=fact.subject,
+    )
+
+
+def _hours(material: Material) -> Iterator[Finding]:
+    """Yield a finding when both windows do not cover the same hours of the day."""
+    before, after = (
+        hours_covered(s.side.window.start_wall_ns, s.side.window.end_wall_ns) for s in material.sides
+    )
+    union = before | after
+    if not union or len(before & after) / len(union) >= SHARED_HOURS:
+        return
+    adjusted = any(m.adjusted is not None for m in material.metrics)
+    yield warning(
+        "time-of-day-confounded",
+        f"Before covers the hours {_ranges(before)} UTC, after {_ranges(after)} UTC: load swings with the day.",
+        "Look at the differences at equal load in this report."
+        if adjusted
+        else "Record the same hours of the day, or whole days, on both sides.",
+    )
+
+
+def _ranges(hours: frozenset[int]) -> str:
+    """Return hours as ``0-5, 22-23``; ``none`` for windows under half an hour."""
+    if len(hours) >= WHOLE_DAY_HOURS:
+        return "0-23"
+    runs: list[list[int]] = []
+    for hour in sorted(hours):
+        if runs and hour == runs[-1][1] + 1:
+            runs[-1][1] = hour
+        else:
+            runs.append([hour, hour])
+    return ", ".join(f"{a}-{b}" if a != b else str(a) for a, b in runs) or "of under half an hour"
+
+
+def _load(material: Material) -> Iterator[Finding]:
+    """Yield a finding when the chain was busier on one side."""
+    for metric in material.metrics:
+        if metric.name != LOAD_METRIC or metric.ratio is None:
+            continue
+        if 1 / LOAD_RATIO <= metric.ratio.value <= LOAD_RATIO:
+            continue
+        assert metric.before is not None
+        assert metric.after is not None
+        yield warning(
+            "load-differs",
+            f"The load was {significant(metric.before.mean)} transactions/s before and "
+            f"{significant(metric.after.mean)} after.",
+            "Read the differences at equal load where the report has them; otherwise repeat at a like load.",
+            subject=metric.subject.nodeos,
+        )
+
+
+def _steal(material: Material) -> Iterator[Finding]:
+    """Yield a finding when the hypervisor took CPU time away."""
+    metric = _metric(material, "host.steal_percent")
+    for side in (metric.before, metric.after) if metric else ():
+        if side is not None and side.mean > STEAL_PERCENT:
+            yield warning(
+                "cpu-stolen",
+                f"The hypervisor gave {significant(side.mean)} % of the CPU time to other machines.",
+                "CPU figures of this host depend on its neighbours; repeat on dedicated CPUs if you can.",
+            )
+            return
+
+
+def _large_folios(material: Material) -> Iterator[Finding]:
+    """Yield a finding when the state of a `mapped` nodeos lies in large folios: each dirty byte writes 2 MiB."""
+    for cut in material.sides:
+        if not any(n.map_mode == "mapped" for n in cut.side.recording.nodeos):
+            continue
+        table = cut.tables.table("host", ("file_pmd_mapped_bytes",))
+        column = table.integers.get("file_pmd_mapped_bytes") if table is not None else None
+        if column is None or not column.present.any():
+            continue
+        largest = int(column.values[column.present].max())
+        if largest >= LARGE_FOLIOS_FROM:
+            yield warning(
+                "large-folios",
+                f"{cut.side.label}: {format_memory(largest)} of file pages are mapped in 2 MiB pieces, so in mapped "
+                "mode one dirty byte writes 2 MiB (17 times the writes of 4 KiB pages were measured at a like load).",
+                "Lower /sys/block/<drive>/queue/read_ahead_kb, or keep the state on a filesystem without large "
+                "folios, and compare only recordings that agree in this.",
+            )
+            return
+
+
+def _metric(material: Material, name: str) -> MetricComparison | None:
+    """Return the first comparison of a metric."""
+    return next((m for m in material.metrics if m.name == name), None)
