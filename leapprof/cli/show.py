@@ -1,0 +1,45 @@
+"""`leapprof show`: what is in a recording."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from leapprof.assess.load import LoadedRecording
+    from leapprof.assess.summary import SummaryRow
+
+
+def command(
+    recording: Annotated[Path, typer.Argument(help="Directory of a recording; it may still be recording.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show facts, nodeos, stages, starts and stops, gaps, events, cost and a summary of a recording."""
+    from leapprof.assess.load import load
+    from leapprof.assess.summary import summarize
+
+    loaded = load(recording)
+    rows = summarize(loaded)
+    if as_json:
+        sys.stdout.write(_json(loaded, rows))
+        return
+    from rich.console import Console
+
+    from leapprof.cli.show_view import render
+
+    render(loaded, rows, Console(file=sys.stdout))
+
+
+def _json(loaded: "LoadedRecording", rows: "tuple[SummaryRow, ...]") -> str:
+    from leapprof.cli.show_view import stage_seconds
+    from leapprof.store.codec import encode
+
+    document = {
+        "format": 1,
+        "recording": encode(loaded.manifest),
+        "stages": encode(stage_seconds(loaded)),
+        "summary": [encode(row) for row in rows],
+    }
+    return json.dumps(document, indent=1) + "\n"

@@ -1,0 +1,209 @@
+"""A recording as text for a person: tables and sparklines. Computes nothing but lengths of stages."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table as RichTable
+
+from leapprof.assess.load import LoadedRecording
+from leapprof.assess.summary import SummaryRow
+from leapprof.model import Nodeos, Recording
+from leapprof.units import NS_PER_S, format_bytes, format_duration, format_memory, format_value, significant
+
+BARS = "▁▂▃▄▅▆▇█"
+MAX_LISTED = 12
+MAX_CELL_CHARS = 100
+
+
+def sparkline(shape: Sequence[float | None]) -> str:
+    """Return one character a value: a bar between the lowest and the highest, a blank for none."""
+    known = [value for value in shape if value is not None]
+    if not known:
+        return ""
+    low, span = min(known), max(known) - min(known)
+    return "".join(
+        " " if value is None else BARS[0 if span <= 0 else round((value - low) / span * (len(BARS) - 1))]
+        for value in shape
+    )
+
+
+def moment(wall_ns: int | None) -> str:
+    """Return a time of the host's wall clock in UTC."""
+    if wall_ns is None:
+        return "–"
+    return datetime.fromtimestamp(wall_ns / NS_PER_S, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def stage_seconds(loaded: LoadedRecording) -> dict[str, dict[str, float]]:
+    """Return nodeos → stage → seconds, as far as samples tell the stage."""
+    table = loaded.table("nodeos", ("stage", "start_ticks"))
+    found: dict[str, dict[str, float]] = {}
+    stages, ids = table.texts.get("stage"), table.texts.get("nodeos")
+    if stages is None or ids is None:
+        return found
+    for one in sorted({name for name in ids if name is not None}):
+        of_one = stages[ids == one]
+        names, counts = np.unique(
+            np.array([s for s in of_one if s is not None], dtype=str), return_counts=True
+        )
+        if names.size:
+            pairs = zip(names.tolist(), counts.tolist(), strict=True)
+            found[one] = {name: count * loaded.manifest.interval_s for name, count in pairs}
+    return found
+
+
+def render(loaded: LoadedRecording, rows: Sequence[SummaryRow], console: Console) -> None:
+    """Print a recording."""
+    manifest = loaded.manifest
+    _facts(manifest, console)
+    for nodeos in manifest.nodeos:
+        _nodeos(nodeos, console)
+    _lines("Stages", _stage_lines(loaded), console)
+    _lines("Gaps", _gap_lines(manifest), console)
+    _lines("Events", _event_lines(manifest), console)
+    _lines("Cost of the sampling", _cost_lines(manifest), console)
+    _lines("Refused to this user", manifest.denied, console)
+    _lines("Findings", _finding_lines(manifest), console)
+    _summary(rows, console)
+
+
+def _print(console: Console, text: str) -> None:
+    console.print(escape(text), highlight=False, soft_wrap=True)
+
+
+def _lines(title: str, lines: Iterable[str], console: Console) -> None:
+    listed = list(lines)
+    if not listed:
+        return
+    _print(console, f"\n{title}")
+    for line in listed[:MAX_LISTED]:
+        _print(console, f"  {_plain(line)}")
+    if len(listed) > MAX_LISTED:
+        _print(console, f"  … and {len(listed) - MAX_LISTED} more (--json lists all)")
+
+
+def _plain(text: str) -> str:
+    """Return text of a host fit for a terminal: no control characters, bounded."""
+    return "".join(c if c.isprintable() else "?" for c in text[:400])
+
+
+def _facts(manifest: Recording, console: Console) -> None:
+    phase = f", phase {manifest.phase}" if manifest.phase else ""
+    _print(
+        console,
+        f"{manifest.host.name}{phase}, sampled every {manifest.interval_s:g} s over {manifest.transport}",
+    )
+    if manifest.reconstructed is not None:
+        _print(console, f"Reconstructed, not measured: {_plain(manifest.reconstructed)}")
+    length = _length_s(manifest)
+    lasted = "" if length is None else f" ({format_duration(length)})"
+    _print(console, f"{moment(manifest.started_wall_ns)} to {moment(manifest.ended_wall_ns)}{lasted}")
+    _lines("Host", (f"{name}: {value}" for name, value in _chosen_facts(manifest)), console)
+
+
+_SHOWN_FACTS = (
+    "cpu_model", "cores", "mem_total_bytes", "swap_total_bytes", "kernel", "distribution", "virtualization",
+    "overcommit_memory", "thp_enabled", "swappiness",
+)  # fmt: skip
+
+
+def _chosen_facts(manifest: Recording) -> list[tuple[str, str]]:
+    facts = manifest.host.facts
+    return [(name, _fact(name, facts[name])) for name in _SHOWN_FACTS if name in facts]
+
+
+def _fact(name: str, value: str) -> str:
+    return format_memory(int(value)) if name.endswith("_bytes") and value.isdecimal() else value
+
+
+def _length_s(manifest: Recording) -> float | None:
+    if manifest.started_wall_ns is None or manifest.ended_wall_ns is None:
+        return None
+    return (manifest.ended_wall_ns - manifest.started_wall_ns) / NS_PER_S
+
+
+def _nodeos(nodeos: Nodeos, console: Console) -> None:
+    what = "stand-in (no nodeos)" if nodeos.stand_in else "nodeos"
+    parts = (
+        ("version", nodeos.version),
+        ("map mode", nodeos.map_mode),
+        ("pid", str(nodeos.pid)),
+        ("unit", nodeos.unit),
+        ("state", nodeos.state_dir),
+        ("API", nodeos.http_address),
+        ("options", str(len(nodeos.options)) if nodeos.options else None),
+        *((f"{role} on", ", ".join(drives)) for role, drives in sorted(nodeos.roles.items()) if drives),
+    )
+    _lines(f"{what} {nodeos.id}", (f"{name}: {value}" for name, value in parts if value), console)
+
+
+def _stage_lines(loaded: LoadedRecording) -> list[str]:
+    return [
+        f"{nodeos}: " + ", ".join(f"{stage} {format_duration(s)}" for stage, s in sorted(stages.items()))
+        for nodeos, stages in stage_seconds(loaded).items()
+    ]
+
+
+def _gap_lines(manifest: Recording) -> list[str]:
+    return [
+        f"{moment(gap.start_wall_ns)}: {gap.reason}, {significant((gap.end_wall_ns - gap.start_wall_ns) / NS_PER_S)} s"
+        for gap in manifest.gaps
+    ]
+
+
+def _event_lines(manifest: Recording) -> list[str]:
+    return [
+        f"{moment(event.wall_ns)}: {event.kind} {event.subject} {event.detail}".replace("  ", " ")
+        for event in manifest.events
+    ]
+
+
+def _cost_lines(manifest: Recording) -> list[str]:
+    cost, length = manifest.cost, _length_s(manifest)
+    share = (
+        ""
+        if not length or cost.cpu_s is None
+        else f" ({significant(100 * cost.cpu_s / length, 2)} % of one core)"
+    )
+    lines = [f"{cost.agent} agent, {cost.samples:,} samples, {format_bytes(cost.wire_bytes)} over the wire"]
+    if cost.cpu_s is not None:
+        lines.append(f"CPU {significant(cost.cpu_s)} s{share}")
+    if cost.rss_bytes is not None:
+        lines.append(f"memory {format_memory(cost.rss_bytes)}")
+    if cost.rejected_frames or cost.dropped_frames:
+        lines.append(f"{cost.rejected_frames} frames rejected, {cost.dropped_frames} dropped by the agent")
+    if cost.http_requests:
+        lines.append(
+            f"{cost.http_requests:,} questions to nodeos, {significant(cost.http_s)} s of answers in all"
+        )
+    for offset in manifest.clock_offsets:
+        shown = f"{offset.offset_s:+.4f} s, give or take {offset.round_trip_s / 2:.4f} s"
+        lines.append(f"host's clock against the collector's at {moment(offset.taken_wall_ns)}: {shown}")
+    return lines
+
+
+def _finding_lines(manifest: Recording) -> list[str]:
+    return [f"{f.severity}: {f.message} ({f.code}). {f.hint}" for f in manifest.findings]
+
+
+def _summary(rows: Sequence[SummaryRow], console: Console) -> None:
+    if not rows:
+        _print(console, "\nNo samples yet.")
+        return
+    table = RichTable(title="Summary", title_justify="left", box=None, pad_edge=False)
+    for head in ("metric", "of"):
+        table.add_column(head, no_wrap=True)
+    for head in ("mean", "p50", "p95", "max"):
+        table.add_column(head, justify="right", no_wrap=True)
+    table.add_column("over time", no_wrap=True)
+    for row in rows:
+        subject = " ".join(part for part in (row.subject.nodeos, row.subject.device) if part) or "host"
+        values = (format_value(v, row.unit) for v in (row.mean, row.p50, row.p95, row.maximum))
+        table.add_row(row.name, escape(_plain(subject)[:MAX_CELL_CHARS]), *values, sparkline(row.shape))
+    if not console.is_terminal:
+        console.width = 200  # a pipe has no width: never cut a number
+    console.print()
+    console.print(table)
