@@ -21,6 +21,7 @@ ANSWERS = Path(__file__).parent / "data" / "answers"
 
 
 def answer(name: str) -> str:
+    """Return a captured answer."""
     return (ANSWERS / name).read_text(encoding="utf-8")
 
 
@@ -38,7 +39,12 @@ def test_get_info_of_an_old_version_lacks_what_it_does_not_say():
     info = parse_get_info(
         '{"head_block_num": 5, "last_irreversible_block_num": "4", "head_block_time": "2022-01-01T00:00:00.500"}'
     )
-    assert (info.lib_block, info.lib_block_time_ms, info.earliest_block, info.version) == (4, None, None, None)
+    assert (info.lib_block, info.lib_block_time_ms, info.earliest_block, info.version) == (
+        4,
+        None,
+        None,
+        None,
+    )
 
 
 @pytest.mark.parametrize("version", ["4.0.6", "5.0.3"])
@@ -96,7 +102,15 @@ def test_server_header_names_the_version(header, version):
 @pytest.mark.parametrize("parse", [parse_get_info, parse_db_size])
 @pytest.mark.parametrize(
     "text",
-    ["", "[]", "[" * 100_000, "{}", '{"head_block_num": -1}', '{"used_bytes": "x"}', '{"used_bytes": ' + "9" * 5000],
+    [
+        "",
+        "[]",
+        "[" * 100_000,
+        "{}",
+        '{"head_block_num": -1}',
+        '{"used_bytes": "x"}',
+        '{"used_bytes": ' + "9" * 5000,
+    ],
 )
 def test_a_wrong_answer_is_a_parse_error(parse, text):
     """What is no such answer is refused with a parse error, never with anything else."""
@@ -126,7 +140,9 @@ def test_any_json_gives_an_answer_or_a_parse_error(value):
     """No JSON value in a field makes the readers raise anything but a parse error."""
     import json
 
-    document = json.dumps({"head_block_num": 1, "last_irreversible_block_num": value, "head_block_time": value})
+    document = json.dumps(
+        {"head_block_num": 1, "last_irreversible_block_num": value, "head_block_time": value}
+    )
     for parse in (parse_get_info, parse_db_size):
         try:
             parse(document)

@@ -15,6 +15,7 @@ ROWS = json.loads((Path(__file__).parent / "data" / "values.json").read_text(enc
 
 
 def option(release, name):
+    """Return an option of a release."""
     return table_for(parse_version(release), load_tables()).options[name]
 
 

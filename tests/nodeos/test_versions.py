@@ -31,16 +31,18 @@ def test_a_version_string_names_family_numbers_and_fork(text, name, fork, table)
     assert table_for(version, load_tables()).version.name == table
 
 
-@pytest.mark.parametrize("text", ["", "latest", "leap", "5", "leap-", "9.9", "v5", "x" * 10_000, "5.0!!", "leap-5.0\n!"])
+@pytest.mark.parametrize(
+    "text", ["", "latest", "leap", "5", "leap-", "9.9", "v5", "x" * 10_000, "5.0!!", "leap-5.0\n!"]
+)
 def test_an_unknown_string_says_what_to_write(text):
     """What names no version is refused with examples of what does."""
-    with pytest.raises(ValueError, match="write leap-5.0"):
+    with pytest.raises(ValueError, match="write leap-"):
         parse_version(text)
 
 
 def test_a_release_without_a_table_names_those_that_there_are():
     """A version of a known family without table is refused with the list of tables."""
-    with pytest.raises(ValueError, match="there are eosio-2.0, .*spring-1.2"):
+    with pytest.raises(ValueError, match=r"there are eosio-2\.0, .*spring-1\.2"):
         table_for(parse_version("leap-5.1"), load_tables())
 
 

@@ -67,9 +67,14 @@ def _removed(case: Case) -> Iterator[Hit]:
             last = case.history.index(earlier[-1])
             words = {
                 "removed_in": case.history[last + 1].release,
-                "advice": REPLACEMENTS.get(hit.option, _NO_ADVICE),
+                "advice": _replacement(case, hit.option),
             }
             yield Hit(line=hit.line, option=hit.option, words=words)
+
+
+def _replacement(case: Case, name: str) -> str:
+    later = [t.release for t in _releases_with(case, name) if t.version.order > case.version.order]
+    return f"it is back in {later[0]}" if later else REPLACEMENTS.get(name, _NO_ADVICE)
 
 
 def _not_yet(case: Case) -> Iterator[Hit]:
