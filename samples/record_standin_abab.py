@@ -47,11 +47,12 @@ from leapprof.model import Frame
 from leapprof.probes import PROBES
 
 MODES = ("mapped", "mapped_private", "mapped", "mapped_private")
-ADDRESS = "127.0.0.1:18888"
+ADDRESS = "127.0.0.1:27431"
 MATCH_ID = "standin"
 STOP_BEFORE_S, STOP_AFTER_S = 10, 40  # of a stop: a bit of the run, and one write-back cycle after it
 BEAT_S = 10.0
 CHECK_AFTER_S = 25
+START_ATTEMPTS = 12
 PYTHON = "/usr/bin/python3"
 
 CONFIG = """\
@@ -219,15 +220,26 @@ def _say(text: str) -> None:
 
 
 def _start(data_dir: Path, config_dir: Path, log: Path) -> subprocess.Popen[bytes]:
-    """Start the stand-in and wait for its first block."""
+    """Start the stand-in and wait for its first block; try again when its address is taken."""
+    for attempt in range(START_ATTEMPTS):
+        child = _start_once(data_dir, config_dir, log)
+        while b"Received block" not in log.read_bytes():
+            if child.poll() is not None:
+                break
+            time.sleep(0.2)
+        else:
+            return child
+        _say(
+            f"attempt {attempt + 1}: the stand-in ended with {child.returncode}: {log.read_bytes()[-200:]!r}"
+        )
+        time.sleep(5)
+    raise RuntimeError(f"the stand-in does not start; see {log}")
+
+
+def _start_once(data_dir: Path, config_dir: Path, log: Path) -> subprocess.Popen[bytes]:
     command = [PYTHON, "-m", "leapprof.standin", "--data-dir", str(data_dir), "--config-dir", str(config_dir)]
     with log.open("wb") as file:
-        child = subprocess.Popen(command, cwd=data_dir.parent, stderr=file)
-    while b"Received block" not in log.read_bytes():
-        if child.poll() is not None:
-            raise RuntimeError(f"the stand-in ended with {child.returncode}; see {log}")
-        time.sleep(0.2)
-    return child
+        return subprocess.Popen(command, cwd=data_dir.parent, stderr=file)
 
 
 def _stop(child: subprocess.Popen[bytes]) -> float:

@@ -96,7 +96,7 @@ def _exposition(rows: list[tuple[str, str, str, int]]) -> Answer:
 
 def answer_metrics(status: Status) -> Answer:
     """Return metrics with the names of Leap 5.0 and later."""
-    incoming = '{block_type="incoming"}'
+    incoming, produced = '{block_type="incoming"}', '{block_type="produced"}'
     labels = f'{{server_version="1ea9970f",chain_id="{CHAIN_ID}",server_version_string="{status.version}"}}'
     return _exposition(
         [
@@ -106,8 +106,11 @@ def answer_metrics(status: Status) -> Answer:
             ("nodeos_head_block_num", "gauge", "", status.head_block),
             ("nodeos_last_irreversible", "gauge", "", max(0, status.head_block - 2)),
             ("nodeos_cpu_usage_us_total", "counter", incoming, status.cpu_us),
+            ("nodeos_cpu_usage_us_total", "counter", produced, 0),
             ("nodeos_trxs_incoming_total", "counter", "", status.transactions),
+            ("nodeos_trxs_produced_total", "counter", "", 0),
             ("nodeos_blocks_incoming", "counter", "", status.blocks),
+            ("nodeos_blocks_produced", "counter", "", 0),
             ("nodeos_incoming_us_total", "counter", "", status.cpu_us),
         ]
     )

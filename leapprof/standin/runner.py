@@ -6,6 +6,7 @@ it in order and removes its state.
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -101,3 +102,9 @@ def remove_state(data_dir: Path) -> None:
 def settle() -> None:
     """Write every dirty page of this machine to its disk, so that they do not land in the next phase."""
     os.sync()
+
+
+def free_address() -> str:
+    """Return an address of this machine on which nothing listens at the moment."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return f"127.0.0.1:{server.getsockname()[1]}"
