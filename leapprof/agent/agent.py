@@ -145,7 +145,7 @@ def clean(name):
 def key_shaped(value):
     """Return whether a value may be, or hold, a key, a signature or a password."""
     upper = value.upper()
-    for mark in (b"PVT_", b"PUB_", b"SIG_", b"KEY:", b"PRIVATE"):
+    for mark in (b"PVT_", b"PUB_", b"SIG_", b"KEY:", b"PRIVATE KEY", b"PRIVATE_KEY", b"PRIVATE-KEY"):
         if mark in upper:
             return True
     scheme, found, rest = value.partition(b"://")
@@ -420,7 +420,8 @@ class Target:
 
     def alive(self):
         try:
-            return parse_stat(read_file(self.stat_path, 4096))[2] == self.start
+            data = read_file(self.stat_path, 4096)
+            return parse_stat(data)[2] == self.start and not is_zombie(data)
         except (OSError, ValueError, IndexError):
             return False
 
@@ -434,6 +435,12 @@ def parse_stat(data):
     end = data.rindex(b")")
     words = data[end + 2 :].split()
     return data[data.index(b"(") + 1 : end], int(words[1]), int(words[19])
+
+
+def is_zombie(stat):
+    """Return whether /proc/PID/stat is of a process that has ended and was not waited for."""
+    end = stat.rfind(b")")
+    return stat[end + 2 : end + 3] in (b"Z", b"X")
 
 
 class Process:
@@ -475,7 +482,8 @@ class Matcher:
 
     def look(self, pid, process):
         try:
-            comm, ppid, start = parse_stat(read_file(self.proc + b"/%d/stat" % pid, 4096))
+            stat = read_file(self.proc + b"/%d/stat" % pid, 4096)
+            comm, ppid, start = parse_stat(stat)
         except (OSError, ValueError, IndexError):
             self.known.pop(pid, None)
             return
@@ -483,7 +491,8 @@ class Matcher:
             process = self.known[pid] = Process(pid, comm, ppid, start)
         process.comm, process.ppid = comm, ppid
         process.looked += 1
-        if pid == 2 or ppid == 2:  # kernel threads
+        process.ids = ()
+        if pid == 2 or ppid == 2 or is_zombie(stat):  # kernel threads, and the dead
             return
         process.ids = self.match(process)
 
@@ -726,7 +735,10 @@ class HttpCall:
             self.fail(error)
             return
         self.data += data
-        if not data or len(self.data) > self.max_bytes or self.whole():
+        if len(self.data) > self.max_bytes:
+            self.data = self.data[: self.max_bytes]
+            self.finish(now, False)
+        elif not data or self.whole():
             self.finish(now, not data)
 
     def whole(self):
@@ -1189,7 +1201,8 @@ class Sampler:
             for reading in target.readings:
                 if reading.every == 1 or target.fresh or self.due(reading.every, final):
                     answer = reading.read()
-                    absent = absent or answer[0] == b"absent"
+                    if answer[0] == b"absent" or (reading.path == target.stat_path and is_zombie(answer[1])):
+                        absent = True
                     self.add(reading.name, answer)
             target.fresh = False
             if absent and not target.alive():  # it ended while it was read: not half a process

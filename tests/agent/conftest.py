@@ -22,11 +22,9 @@ PATIENCE_S = 30.0
 
 def find_python36() -> str | None:
     """Return a Python 3.6, the oldest that the agent runs on, or None."""
-    found = shutil.which("python3.6")
-    if found:
-        return found
     versions = Path(os.environ.get("PYENV_ROOT", str(Path.home() / ".pyenv"))) / "versions"
-    return next((str(p) for p in versions.glob("3.6.*/bin/python3.6")), None)
+    # pyenv's own first: what it puts into PATH refuses to run when 3.6 is not switched on
+    return next((str(p) for p in versions.glob("3.6.*/bin/python3.6")), shutil.which("python3.6"))
 
 
 class Talk:
