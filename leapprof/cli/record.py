@@ -14,6 +14,7 @@ from typing import Annotated
 
 import typer
 
+from leapprof.agent.spool import DEFAULT_PARENT
 from leapprof.cli.values import parse_duration_s, parse_selector
 from leapprof.config.inventory import resolve_hosts
 from leapprof.errors import ConfigError, InterruptedRunError, StoreError
@@ -24,6 +25,7 @@ from leapprof.recorder.naming import check_phase
 from leapprof.recorder.observer import Observer
 from leapprof.recorder.planning import RecordOptions, check_interval
 from leapprof.recorder.session import HostSession
+from leapprof.recorder.spooling import SpoolChoice
 from leapprof.sources import open_source
 from leapprof.store import Retention
 
@@ -58,6 +60,15 @@ def command(
     nodeos: NodeosOption = None,
     inventory: InventoryOption = None,
     transport: TransportOption = None,
+    spool: Annotated[
+        str | None,
+        typer.Option(
+            "--spool", help="Directory on the host; the sampler outlives the connection and keeps samples."
+        ),
+    ] = None,
+    attach: Annotated[
+        bool, typer.Option("--attach", help="Follow the sampler that an earlier --spool left on the host.")
+    ] = False,
     retention: Annotated[
         str | None, typer.Option("--retention", help="How far an always-on recording reaches back (30d).")
     ] = None,
@@ -70,11 +81,26 @@ def command(
     """
     options = _options(phase, duration, interval, nodeos)
     kept = _retention(retention, options)
+    chosen_spool = SpoolChoice(parent=spool or DEFAULT_PARENT, attach=attach) if spool or attach else None
     found = chosen_hosts(hosts, inventory, transport)
     _check_out(out)
     stop = StopEvent()
     with stopped_by_signals(stop) as caught, _observer([host.name for host in found], as_json) as observer:
-        sessions = [_session(host, out, options, kept, stop, observer) for host in found]
+        sessions = [
+            HostSession(
+                host=host,
+                source=open_source(host),
+                out=out,
+                options=options,
+                clock=SystemClock(),
+                stop=stop,
+                observer=observer,
+                spool=chosen_spool,
+                commands=(shlex.join(["leapprof", *sys.argv[1:]]),),
+                retention=kept,
+            )
+            for host in found
+        ]
         results = record_hosts(sessions, stop)
     _print_results(results, as_json)
     _raise_outcome(results, bool(caught), out)
@@ -148,27 +174,6 @@ def _observer(hosts: Sequence[str], as_json: bool) -> Iterator[Observer]:
 
     with watching(hosts, quiet=as_json) as observer:
         yield observer
-
-
-def _session(
-    host: HostConfig,
-    out: Path,
-    options: RecordOptions,
-    retention: Retention | None,
-    stop: StopEvent,
-    observer: Observer,
-) -> HostSession:
-    return HostSession(
-        host=host,
-        source=open_source(host),
-        out=out,
-        options=options,
-        clock=SystemClock(),
-        stop=stop,
-        observer=observer,
-        commands=(shlex.join(["leapprof", *sys.argv[1:]]),),
-        retention=retention,
-    )
 
 
 def _print_results(results: Sequence[SessionResult], as_json: bool) -> None:

@@ -23,6 +23,8 @@ class FrameKeeper:
         cost: what the sampling costs.
         seal_every_s: seconds of samples in one segment.
         retention: of an always-on recording.
+        follows_spool: frames may come again after a lost connection.
+        held_seq: number of the last frame, as its agent counts.
     """
 
     writer: RecordingWriter
@@ -30,6 +32,8 @@ class FrameKeeper:
     cost: CostMeter
     seal_every_s: float
     retention: Retention | None = None
+    follows_spool: bool = False
+    held_seq: int = 0
     ingest: FrameIngest = field(default_factory=FrameIngest)
     _events: list[Event] = field(default_factory=list)
     _gaps: list[Gap] = field(default_factory=list)
@@ -52,10 +56,15 @@ class FrameKeeper:
         Raises:
             StoreError: the disk refuses (DiskFullError when it is full).
         """
-        if self._base_seq is None:
+        if self.follows_spool and self._is_held(frame):
+            return
+        if self._base_seq is None or (
+            self._last is not None and self._base_seq + frame.seq <= self._last.seq
+        ):
             self._base_seq = (self._last.seq if self._last else 0) + 1 - frame.seq
         kept = replace(frame, seq=self._base_seq + frame.seq)
         self.writer.append(encode_body(kept), kept.seq, received_wall_ns)
+        self.held_seq = frame.seq
         self.ingest.add(kept)
         self.cost.add(frame)
         self._follow(kept)
@@ -63,6 +72,11 @@ class FrameKeeper:
         assert self._first is not None
         if (kept.seq - self._first.seq + 1) * self.writer.manifest.interval_s >= self.seal_every_s:
             self.seal()
+
+    def _is_held(self, frame: Frame) -> bool:
+        """Return whether a spool sent a frame again: it goes on from the key frame before what is held."""
+        last = self._last
+        return last is not None and frame.boottime_ns <= last.boottime_ns and frame.wall_ns <= last.wall_ns
 
     def _follow(self, frame: Frame) -> None:
         mark = Mark(

@@ -61,13 +61,13 @@ class AgentLink:
             _beat_s=clock.monotonic_s(),
         )
 
-    def start(self, plan: Plan) -> None:
-        """Hand over a plan.
+    def send(self, encoded: bytes) -> None:
+        """Hand over an encoded plan.
 
         Raises:
             SourceError: the channel has ended.
         """
-        self.channel.write(plan_message(encode_plan(plan)))
+        self.channel.write(plan_message(encoded))
 
     def ask(self, plan: Plan) -> Frame:
         """Hand over a plan of one tick and return its frame.
@@ -75,7 +75,15 @@ class AgentLink:
         Raises:
             SourceError: the channel has ended, or there is no answer in time.
         """
-        self.start(plan)
+        return self.ask_encoded(encode_plan(plan))
+
+    def ask_encoded(self, encoded: bytes) -> Frame:
+        """Hand over an encoded plan that is answered with one frame, and return that.
+
+        Raises:
+            SourceError: the channel has ended, or there is no answer in time.
+        """
+        self.send(encoded)
         deadline_s = self.clock.monotonic_s() + ANSWER_TIMEOUT_S
         while self.clock.monotonic_s() < deadline_s:
             frames = self.poll(1.0)
@@ -103,12 +111,12 @@ class AgentLink:
             tail = self.channel.stderr_tail.strip()
             raise SourceError(self.host, f"{error.problem}{': ' + tail[-300:] if tail else ''}") from error
 
-    def end(self) -> list[Frame]:
-        """Ask the agent to end and return what it still sends."""
+    def end(self, message: bytes = END_MESSAGE) -> list[Frame]:
+        """Ask the agent, or the sampler of its spool, to end and return what it still sends."""
         frames: list[Frame] = []
         deadline_s = self.clock.monotonic_s() + END_TIMEOUT_S
         try:
-            self.channel.write(END_MESSAGE)
+            self.channel.write(message)
             while self.clock.monotonic_s() < deadline_s:
                 frames += self.poll(1.0)
         except SourceError:  # ended, as it was asked to

@@ -66,7 +66,6 @@ class RecordOptions:
         interval_s: the tick, seconds.
         duration_s: from the first sample, seconds; None until stopped.
         selectors: how nodeos is recognised on every host; empty: as the inventory says, else by name.
-        spool: directory on the host that keeps frames while nobody listens; None for none.
         seal_every_s: how often frames become Parquet.
     """
 
@@ -74,7 +73,6 @@ class RecordOptions:
     interval_s: float = 1.0
     duration_s: float | None = None
     selectors: tuple[NodeosSelector, ...] = ()
-    spool: str | None = None
     seal_every_s: float = 3600.0
 
 
@@ -146,7 +144,7 @@ def sampling_plan(
     Args:
         selectors: as the operator says; they keep finding nodeos after a restart.
         found: the nodeos of the survey.
-        options: tick and spool.
+        options: the tick.
         commands: what the operator allowed; run at start and end.
     """
     ticks = _TickScale(interval_s=options.interval_s)
@@ -169,7 +167,6 @@ def sampling_plan(
         allowed_options=_allowed_options(),
         scan_every_ticks=ticks.scaled(API_TICKS),
         heartbeat_s=HEARTBEAT_S,
-        spool=options.spool,
     )
 
 

@@ -1,17 +1,19 @@
 """One host from first contact to sealed recording: survey, sampling, reconnecting, ending."""
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event as StopEvent
 
 from leapprof import __version__
-from leapprof.agent.plan import Command, Plan
+from leapprof.agent.plan import Command, Plan, encode_plan
+from leapprof.agent.spool import STOP_MESSAGE, spool_path
 from leapprof.errors import SourceError, SourceTimeoutError, StoreError
 from leapprof.ingest.rows import FrameIngest
 from leapprof.ingest.survey import Survey, read_survey, with_answers
 from leapprof.model import ClockOffset, Finding, Frame, Recording
 from leapprof.model.access import HostConfig, NodeosSelector
+from leapprof.recorder import spooling
 from leapprof.recorder.clock import Clock
 from leapprof.recorder.cost import CostMeter
 from leapprof.recorder.findings import survey_findings
@@ -20,6 +22,7 @@ from leapprof.recorder.link import AgentLink, choose_agent
 from leapprof.recorder.naming import recording_directory
 from leapprof.recorder.observer import NullObserver, Observer
 from leapprof.recorder.planning import RecordOptions, follow_up_plan, sampling_plan, survey_plan
+from leapprof.recorder.spooling import SpoolChoice, find_spool
 from leapprof.sources import Source
 from leapprof.sources.backoff import delays
 from leapprof.store import RecordingWriter, Retention
@@ -27,6 +30,7 @@ from leapprof.store import RecordingWriter, Retention
 POLL_S = 0.5
 SILENCE_S = 30.0
 SILENCE_INTERVALS = 10
+ALWAYS_ON_SPOOL = "always-on"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +74,7 @@ class HostSession:
         clock: the collector's.
         stop: set to end the recording.
         observer: is told what happens.
+        spool: None when the sampler ends with its connection.
         commands: command lines that repeat this recording.
         retention: of an always-on recording.
         directory: of the recording, once it began.
@@ -82,6 +87,7 @@ class HostSession:
     clock: Clock
     stop: StopEvent
     observer: Observer = field(default_factory=NullObserver)
+    spool: SpoolChoice | None = None
     commands: tuple[str, ...] = ()
     retention: Retention | None = None
     directory: Path | None = None
@@ -101,6 +107,7 @@ class HostSession:
             link = AgentLink.open(self.source, choose_agent(self.source), self.clock)
             with link:
                 surveyed = survey_host(link, self.host, self._selectors)
+                plan = self._plan(surveyed, link)
                 manifest = self._manifest(surveyed)
                 directory = recording_directory(
                     self.out, self.host.name, self.options.phase, self.clock.wall_ns()
@@ -108,16 +115,21 @@ class HostSession:
                 with RecordingWriter.create(directory, manifest) as writer:
                     self.directory = directory
                     self.observer.started(self.host.name, directory, manifest)
-                    self._record(link, self._keeper(writer, surveyed), self._plan(surveyed))
+                    self._record(link, self._keeper(writer, surveyed), plan)
         return directory
 
     @property
     def _selectors(self) -> tuple[NodeosSelector, ...]:
         return self.options.selectors or self.host.nodeos
 
-    def _plan(self, surveyed: HostSurvey) -> Plan:
+    def _plan(self, surveyed: HostSurvey, link: AgentLink) -> Plan:
         commands = [Command(name=name, argv=argv) for name, argv in sorted(self.host.commands.items())]
-        return sampling_plan(self._selectors, surveyed.survey.nodeos, self.options, commands)
+        plan = sampling_plan(self._selectors, surveyed.survey.nodeos, self.options, commands)
+        if self.spool is None:
+            return plan
+        if self.spool.attach:
+            return replace(plan, spool=find_spool(link, self.spool.parent))
+        return replace(plan, spool=spool_path(self.options.phase or ALWAYS_ON_SPOOL, self.spool.parent))
 
     def _keeper(self, writer: RecordingWriter, surveyed: HostSurvey) -> FrameKeeper:
         keeper = FrameKeeper(
@@ -126,6 +138,7 @@ class HostSession:
             cost=CostMeter(agent=surveyed.agent),
             seal_every_s=self.options.seal_every_s,
             retention=self.retention,
+            follows_spool=self.spool is not None,
             ingest=FrameIngest(boot_id=surveyed.survey.host.boot_id or None),
         )
         keeper.add_clock_offset(surveyed.offset)
@@ -167,15 +180,34 @@ class HostSession:
         while current is not None:
             try:
                 with current:
-                    keeper.new_run()
-                    current.start(plan)
+                    self._begin(current, keeper, plan)
                     self._sample(current, keeper)
-                    self._keep(current, keeper, current.end())
+                    self._end(current, keeper, plan)
                     return
             except SourceError as error:
                 keeper.lost(error.problem)
                 self.observer.trouble(self.host.name, error.problem)
-                current = self._reconnect()
+                current = self._reconnect(keeper, plan)
+
+    def _begin(self, link: AgentLink, keeper: FrameKeeper, plan: Plan) -> None:
+        keeper.new_run()
+        if self.spool is None:
+            link.send(encode_plan(plan))
+        else:
+            attach = self.spool.attach or self._started_s is not None
+            spooling.begin(link, plan, attach=attach, from_seq=keeper.held_seq)
+
+    def _end(self, link: AgentLink, keeper: FrameKeeper, plan: Plan) -> None:
+        """End the sampler; one with a spool goes on when the operator leaves before the duration is over."""
+        if self.spool is None:
+            self._keep(link, keeper, link.end())
+        elif self.stop.is_set():
+            self.observer.trouble(
+                self.host.name,
+                f"the sampler goes on into {plan.spool}; follow it with record --attach, end it with `leapprof agents`",
+            )
+        else:
+            self._keep(link, keeper, link.end(STOP_MESSAGE))
 
     def _sample(self, link: AgentLink, keeper: FrameKeeper) -> None:
         self._heard_s = self.clock.monotonic_s()
@@ -200,17 +232,25 @@ class HostSession:
             return False
         return self.clock.monotonic_s() - self._started_s >= self.options.duration_s
 
-    def _reconnect(self) -> AgentLink | None:
+    def _reconnect(self, keeper: FrameKeeper, plan: Plan) -> AgentLink | None:
         """Return a new agent, or None when the recording is over before the host answers."""
         for delay_s in delays(random.random):
             if self.stop.wait(delay_s) or self._is_over():
                 return None
             try:
-                self.source.close()
-                return AgentLink.open(self.source, choose_agent(self.source), self.clock)
+                return self._open_again(keeper, plan)
             except SourceError as error:
                 self.observer.trouble(self.host.name, error.problem)
         return None
+
+    def _open_again(self, keeper: FrameKeeper, plan: Plan) -> AgentLink | None:
+        """Return a new agent; None when a spool's sampler has ended and all its frames are held."""
+        self.source.close()
+        link = AgentLink.open(self.source, choose_agent(self.source), self.clock)
+        if plan.spool is not None and spooling.is_over(link, plan.spool, keeper.held_seq):
+            link.close()
+            return None
+        return link
 
     def _measure_clock_again(self, keeper: FrameKeeper) -> None:
         """Ask a fresh agent for the clock: the one that sampled has ended."""

@@ -1,0 +1,60 @@
+"""Samplers that outlive their connection: how a session starts, follows, finds again and ends one."""
+
+from dataclasses import dataclass
+
+from leapprof.agent.plan import Plan, encode_plan
+from leapprof.agent.spool import SpoolStatus, attach_plan, list_plan, read_answer
+from leapprof.errors import ConfigError
+from leapprof.recorder.link import AgentLink
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpoolChoice:
+    """What the operator asked of a spool.
+
+    Attributes:
+        parent: directory on the host that holds spools.
+        attach: follow the one that is there instead of starting a sampler.
+    """
+
+    parent: str
+    attach: bool = False
+
+
+def list_spools(link: AgentLink, parent: str) -> tuple[SpoolStatus, ...]:
+    """Return the spools in a directory of a host.
+
+    Raises:
+        SourceError: no answer.
+        ParseError: an answer of another form.
+    """
+    return read_answer(link.ask_encoded(list_plan(parent)))
+
+
+def find_spool(link: AgentLink, parent: str) -> str:
+    """Return the path of the one spool that holds or will hold frames.
+
+    Raises:
+        ConfigError: there is none, or more than one.
+    """
+    held = [status.path for status in list_spools(link, parent) if status.alive or status.newest_seq]
+    if len(held) == 1:
+        return held[0]
+    what = f"{len(held)} spools ({', '.join(held)})" if held else "no spool"
+    raise ConfigError(
+        f"{link.host} has {what} in {parent}: see `leapprof agents {link.host}`, clean up what is old",
+        key="attach",
+    )
+
+
+def begin(link: AgentLink, plan: Plan, *, attach: bool, from_seq: int) -> None:
+    """Start a sampler into its spool and follow it, or follow the one that is there."""
+    assert plan.spool is not None
+    link.send(attach_plan(plan.spool, from_seq) if attach else encode_plan(plan))
+
+
+def is_over(link: AgentLink, path: str, held_seq: int) -> bool:
+    """Return whether a spool's sampler has ended and all its frames are held."""
+    parent = path.rpartition("/")[0] or "/"
+    status = next((s for s in list_spools(link, parent) if s.path == path), None)
+    return status is None or (not status.alive and (status.newest_seq or 0) <= held_seq)
