@@ -51,8 +51,10 @@ class DrawnChart:
         time_unit: of both times.
         before_time, after_time: (m,) float64 in time_unit; the change is 0.
         before_value, after_value: (m,) float64, scaled.
+        edges: (b+1,) float64, scaled.
         centres: (b,) float64, scaled middle of each bin.
         before_percent, after_percent: (b,) float64, share of time.
+        reconstructed: a side of it was not measured.
     """
 
     key: str
@@ -65,9 +67,16 @@ class DrawnChart:
     before_value: NDArray[np.float64]
     after_time: NDArray[np.float64]
     after_value: NDArray[np.float64]
+    edges: NDArray[np.float64]
     centres: NDArray[np.float64]
     before_percent: NDArray[np.float64]
     after_percent: NDArray[np.float64]
+    reconstructed: bool
+
+    @property
+    def is_all_zero(self) -> bool:
+        """Whether both series are 0 throughout, so that an axis has to be chosen."""
+        return _largest(self.before_value, self.after_value) == 0
 
 
 def value_scale(unit: str, largest: float) -> ValueScale:
@@ -83,6 +92,11 @@ def value_scale(unit: str, largest: float) -> ValueScale:
 def _largest(*values: NDArray[np.float64]) -> float:
     finite = [v[np.isfinite(v)] for v in values]
     return max((float(np.max(np.abs(v))) for v in finite if v.size), default=0.0)
+
+
+def is_reconstructed(comparison: Comparison) -> bool:
+    """Whether a side of the comparison was not measured."""
+    return any(side.recording.reconstructed is not None for side in (comparison.before, comparison.after))
 
 
 def thin(
@@ -118,7 +132,7 @@ def drawn_chart(chart: Chart, comparison: Comparison, *, key: str, limit: int) -
     scale = value_scale(chart.unit, _largest(chart.before_value, chart.after_value))
     before_t, before_v = thin(chart.before_t_s - before_length_s, chart.before_value, limit)
     after_t, after_v = thin(chart.after_t_s, chart.after_value, limit)
-    edges = chart.bin_edges
+    edges = chart.bin_edges / scale.factor
     return DrawnChart(
         key=key,
         title=text.clean(metric_label(chart.name)),
@@ -130,9 +144,11 @@ def drawn_chart(chart: Chart, comparison: Comparison, *, key: str, limit: int) -
         before_value=before_v / scale.factor,
         after_time=after_t / second,
         after_value=after_v / scale.factor,
-        centres=(edges[:-1] + edges[1:]) / 2 / scale.factor,
+        edges=edges,
+        centres=(edges[:-1] + edges[1:]) / 2,
         before_percent=chart.before_share * 100,
         after_percent=chart.after_share * 100,
+        reconstructed=is_reconstructed(comparison),
     )
 
 
@@ -179,7 +195,7 @@ def _distribution(name: str, percent: NDArray[np.float64], drawn: DrawnChart) ->
 def figure(drawn: DrawnChart) -> dict[str, Any]:
     """Return the plotly figure of one chart as JSON values: its traces, and its part of the layout."""
     value_axis: dict[str, Any] = {"title": {"text": drawn.scale.unit or "count"}}
-    if _largest(drawn.before_value, drawn.after_value) == 0:
+    if drawn.is_all_zero:
         value_axis["range"] = [0, 1]
     made = go.Figure(
         data=[

@@ -33,11 +33,18 @@ def guarded(cell: Cell) -> str:
     return repr(cell) if isinstance(cell, float) else str(cell)
 
 
-def _table(heads: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
+def _reconstructed(comparison: Comparison) -> str:
+    """Return which sides were not measured: empty, ``before``, ``after`` or ``before after``."""
+    sides = (("before", comparison.before), ("after", comparison.after))
+    return " ".join(name for name, side in sides if side.recording.reconstructed is not None)
+
+
+def _table(comparison: Comparison, heads: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(heads)
-    writer.writerows([guarded(cell) for cell in row] for row in rows)
+    mark = _reconstructed(comparison)
+    writer.writerow([*heads, "reconstructed"])
+    writer.writerows([*(guarded(cell) for cell in row), mark] for row in rows)
     return out.getvalue()
 
 
@@ -79,7 +86,7 @@ def metrics_csv(comparison: Comparison) -> str:
         *(f"{effect}{head}" for effect in ("difference", "ratio", "adjusted") for head in _EFFECT_HEADS),
         "p_value", "p_adjusted", "grade", "verdict", "reason", "refused",
     ]  # fmt: skip
-    return _table(heads, map(_metric, comparison.metrics))
+    return _table(comparison, heads, map(_metric, comparison.metrics))
 
 
 def _wear_side(side: WearSide | None) -> tuple[Cell, ...]:
@@ -103,7 +110,7 @@ def wear_csv(comparison: Comparison) -> str:
         )
         for w in comparison.wear
     )  # fmt: skip
-    return _table(heads, rows)
+    return _table(comparison, heads, rows)
 
 
 def _series(chart: Chart) -> Iterable[tuple[Cell, ...]]:
@@ -119,7 +126,7 @@ def _series(chart: Chart) -> Iterable[tuple[Cell, ...]]:
 def series_csv(comparison: Comparison) -> str:
     """Return the points of every chart; an empty value is a gap."""
     heads = ["name", "unit", *_SUBJECT_HEADS, "side", "seconds_in_window", "value"]
-    return _table(heads, (row for chart in comparison.charts for row in _series(chart)))
+    return _table(comparison, heads, (row for chart in comparison.charts for row in _series(chart)))
 
 
 def _bins(chart: Chart) -> Iterable[tuple[Cell, ...]]:
@@ -132,4 +139,4 @@ def _bins(chart: Chart) -> Iterable[tuple[Cell, ...]]:
 def distributions_csv(comparison: Comparison) -> str:
     """Return the share of time that each side spent in each bin of every chart."""
     heads = ["name", "unit", *_SUBJECT_HEADS, "bin_low", "bin_high", "before_share", "after_share"]
-    return _table(heads, (row for chart in comparison.charts for row in _bins(chart)))
+    return _table(comparison, heads, (row for chart in comparison.charts for row in _bins(chart)))

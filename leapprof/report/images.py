@@ -51,12 +51,9 @@ def render_png(drawn: DrawnChart) -> bytes:
         )
         for name, time, value, percent in sides:
             series.plot(time, value, color=_COLOURS[name], linewidth=0.9)
-            shares.step(
-                percent, drawn.centres, _STYLES[name], where="mid", color=_COLOURS[name], linewidth=1.3
-            )
-            shares.fill_betweenx(
-                drawn.centres, percent, step="mid", color=_COLOURS[name], alpha=0.13, linewidth=0
-            )
+            steps = {"orientation": "horizontal", "color": _COLOURS[name]}
+            shares.stairs(percent, drawn.edges, fill=True, alpha=0.13, linewidth=0, **steps)
+            shares.stairs(percent, drawn.edges, linestyle=_STYLES[name], linewidth=1.3, **steps)
         series.axvline(0, color="#5a646f", linewidth=0.8)
         above = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
         series.annotate("before ◂", (0, 1), (-4, 3), ha="right", color=_COLOURS["before"], **above)
@@ -66,7 +63,7 @@ def render_png(drawn: DrawnChart) -> bytes:
         )
         series.set_xlabel(f"{drawn.time_unit} from the change")
         series.set_ylabel(drawn.scale.unit or "count")
-        series.set_ylim(bottom=0 if series.get_ylim()[1] > 0 else None)
+        series.set_ylim(bottom=0, top=1 if drawn.is_all_zero else None)
         series.margins(x=0.01)
         shares.set_xlabel("% of time")
         shares.set_xlim(left=0)

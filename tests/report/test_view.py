@@ -1,0 +1,165 @@
+"""The strings of a report."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from leapprof.model import Event, Grade, Interval, Subject
+from leapprof.report import text
+from leapprof.report.labels import subject_label
+from leapprof.report.view import MAX_EVENTS_A_SIDE, report_view
+from tests.support.comparisons import SCRIPT, sample
+
+
+def row_of(comparison, name):
+    """The line of the verdict table for that metric."""
+    rows = [row for group in report_view(comparison).groups for row in group.rows if row.name == name]
+    return rows[0]
+
+
+def test_an_absent_value_is_a_dash_or_not_permitted_and_never_zero():
+    """A refused reading says so; one that is not there is a dash."""
+    refused = row_of(sample(), "nodeos.dirtied_bytes_per_s")
+    assert (refused.before.value, refused.difference.value) == ("not permitted", "–")
+    made = sample()
+    open_sides = [replace(s, recording=replace(s.recording, denied=())) for s in (made.before, made.after)]
+    absent = row_of(replace(made, before=open_sides[0], after=open_sides[1]), "nodeos.dirtied_bytes_per_s")
+    assert (absent.before.value, absent.after.value, absent.p) == ("–", "–", "–")
+
+
+def test_too_short_shows_means_and_difference_without_interval():
+    """Both means and the difference stand; no interval is made up."""
+    row = row_of(sample(), "nodeos.major_faults_per_s")
+    assert row.grade == "too short"
+    assert row.verdict == "inconclusive"
+    assert (row.before.value, row.difference.value) == ("0.0200\xa0/s", "+0.0300\xa0/s")
+    assert (row.before.interval, row.difference.interval, row.ratio.interval) == ("", "", "")
+    assert row.needed == "2 h"
+
+
+def test_measured_pair_reads_as_it_was_measured():
+    """4.095 MB/s against 23 kB/s, with interval, ratio and change."""
+    row = row_of(sample(), "device.write_bytes_per_s")
+    assert row.before.value == "4.09\xa0MB/s"
+    assert row.before.interval == "3.94 to 4.25\xa0MB/s"
+    assert row.after.value == "23.0\xa0kB/s"
+    assert row.difference.value == "−4.07\xa0MB/s"
+    assert row.ratio.value == "×0.00562"
+    assert row.change == "−99.4\xa0%"
+    assert row.p_adjusted == "<\xa00.001"
+
+
+def test_a_metric_that_may_not_be_compared_says_why():
+    """The refusal is the reason that is shown."""
+    assert "means different things" in row_of(sample(), "nodeos.rss_bytes").reason
+
+
+def test_reconstructed_side_makes_a_banner():
+    """Either side's text is in the banner; measured sides make none."""
+    assert report_view(sample()).banner == ()
+    banner = report_view(sample(reconstructed="drawn from published figures")).banner
+    assert banner == ("The before side was not measured: drawn from published figures",)
+
+
+def test_changed_facts_come_apart_from_those_that_are_the_same():
+    """A fact that is known on one side only has not changed."""
+    view = report_view(sample())
+    assert [row.cells[1] for row in view.facts_changed] == ["map_mode"]
+    assert "swap_total_bytes" in [row.cells[1] for row in view.facts_same]
+
+
+def test_a_flood_of_events_is_cut_and_says_so():
+    """Two hundred of a side are shown; the rest is counted."""
+    made = sample()
+    events = tuple(
+        Event(boottime_ns=i, wall_ns=i, kind="counter-reset", subject="eos", detail=str(i))
+        for i in range(MAX_EVENTS_A_SIDE + 7)
+    )
+    flooded = replace(made.after, recording=replace(made.after.recording, events=events, gaps=()))
+    view = report_view(replace(made, after=flooded))
+    assert view.timeline_left_out == "7 more are in report.json."
+
+
+def test_gaps_stand_among_the_events_in_order():
+    """The gap follows the start of nodeos."""
+    kinds = [row.cells[2] for row in report_view(sample()).timeline if row.cells[0] == "before"]
+    assert kinds == ["nodeos-started", "gap"]
+
+
+def test_key_figures_open_with_the_wear_of_the_state_drive():
+    """At most four numbers; drive writes a year first."""
+    figures = report_view(sample()).key_figures
+    assert len(figures) == 4
+    assert (figures[0].label, figures[0].before, figures[0].after) == (
+        "Drive writes a year",
+        "129\xa0TB/year",
+        "0.725\xa0TB/year",
+    )
+
+
+def test_a_comparison_of_nothing_has_a_view():
+    """No metric, no wear, no chart: still a report."""
+    empty = replace(
+        sample(), metrics=(), wear=(), charts=(), facts=(), config_changes=(), findings=(), headline=(),
+        repeat=(), not_measured=(), method={}, control=None,
+    )  # fmt: skip
+    view = report_view(empty)
+    assert (view.groups, view.tally, view.key_figures) == ((), (), ())
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("plain", "plain"),
+        ("two\nlines\tand tabs", "two lines and tabs"),
+        ("bell\x07", "bell\\u0007"),
+        ("turned\u202egnirts", "turned\\u202egnirts"),
+        ("half\udc80", "half\\udc80"),
+        (SCRIPT, SCRIPT),
+    ],
+)
+def test_text_of_hosts_is_one_line_of_printable_characters(given, shown):
+    """Control characters, direction marks and lone surrogates are written as escapes."""
+    assert text.clean(given) == shown
+
+
+def test_text_of_hosts_is_bounded():
+    """A megabyte becomes at most six hundred characters."""
+    assert len(text.clean("x" * 1_000_000)) == text.MAX_TEXT_CHARS
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, None])
+def test_numbers_that_are_none_are_dashes(bad):
+    """NaN and infinity are never printed."""
+    assert text.value_text(bad, "s") == "–"
+    assert text.signed_text(bad, "s") == "–"
+    assert text.ratio_text(bad) == "–"
+    assert text.p_text(bad) == "–"
+    assert text.percent_change_text(bad) == ""
+    if bad is not None:
+        assert text.interval_text(Interval(low=bad, high=1.0), "s") == ""
+
+
+def test_a_unit_that_is_not_known_is_printed_as_it_is():
+    """No exception for a metric that a newer leapprof wrote."""
+    assert text.value_text(2.0, "parsecs") == "2.00 parsecs".replace(" ", "\xa0")
+
+
+def test_a_moment_out_of_range_is_a_dash():
+    """A host's clock can say anything."""
+    assert text.moment_text(2**63) == "2262-04-11 23:47:16 UTC"
+    assert text.moment_text(10**30) == "–"
+
+
+def test_subjects_read_as_nodeos_and_device():
+    """The host itself is ``host``."""
+    assert subject_label(Subject()) == "host"
+    assert subject_label(Subject(nodeos="eos", device="sda", role="state")) == "eos · sda (state)"
+
+
+def test_every_grade_has_a_text():
+    """None is missing from the table."""
+    from leapprof.report.labels import GRADES
+
+    assert set(GRADES) == set(Grade)
