@@ -4,64 +4,15 @@ What a frame does not hold is missing in its rows, never 0: a denied, absent, fa
 leaves its columns out and is named once.
 """
 
-from dataclasses import dataclass, field, fields, is_dataclass
-
-from leapprof.errors import ParseError
 from leapprof.ingest.boots import BootTracker
 from leapprof.ingest.builder import TableBuilder
 from leapprof.ingest.chain import chain_row
 from leapprof.ingest.columns import RESET_COLUMNS, TABLES
 from leapprof.ingest.lives import LifeTracker
-from leapprof.ingest.sections import process_name, section_text
-from leapprof.model import Event, Frame, ReadStatus, Section, Table
-from leapprof.probes import PROBES, Probe
-from leapprof.probes.diskstats import DiskCounters
+from leapprof.ingest.tick import Row, SectionReader, Tick, merge
+from leapprof.model import Event, Frame, Table
 
-BOOT_ID_PATH = "/proc/sys/kernel/random/boot_id"
-
-Row = dict[str, int | None]
-
-_HOST_PROBES = {probe.section: probe for probe in PROBES if probe.scope == "host"}
-_SCOPED_PROBES = {(probe.scope, probe.file): probe for probe in PROBES if probe.scope != "host"}
-_PER_TICK = frozenset(probe.section for probe in PROBES if probe.scope == "host" and probe.every_ticks == 1)
 _CHILD_COLUMNS = frozenset(c for c in TABLES["nodeos"].integers if c.startswith("child_"))
-
-
-@dataclass(slots=True, kw_only=True)
-class _Tick:
-    """What one frame holds, until its rows are added."""
-
-    host: Row = field(default_factory=dict)
-    devices: dict[str, DiskCounters] = field(default_factory=dict)
-    processes: dict[str, dict[tuple[int, int], Row]] = field(default_factory=dict)
-    alive: dict[str, tuple[int, int]] = field(default_factory=dict)
-    cgroups: dict[str, Row] = field(default_factory=dict)
-    children: dict[str, Row] = field(default_factory=dict)
-    nodeos_devices: dict[tuple[str, str], Row] = field(default_factory=dict)
-    threads: dict[tuple[str, str], Row] = field(default_factory=dict)
-    answers: dict[str, dict[str, str | None]] = field(default_factory=dict)
-    boot_id: str | None = None
-    is_whole: bool = False
-
-
-# Names of fields and columns by kind of value: fields() costs more than a merge.
-_COLUMNS: dict[tuple[type, str], tuple[tuple[str, str], ...]] = {}
-
-
-def _columns_of(value: object, prefix: str) -> tuple[tuple[str, str], ...]:
-    key = (type(value), prefix)
-    columns = _COLUMNS.get(key)
-    if columns is None and is_dataclass(value):
-        columns = _COLUMNS[key] = tuple((f.name, prefix + f.name) for f in fields(value))
-    return columns or ()
-
-
-def _merge(row: Row, value: object, prefix: str = "") -> None:
-    """Put the fields of a parsed value into a row; a None leaves the column as it is."""
-    for name, column in _columns_of(value, prefix):
-        item = getattr(value, name)
-        if item is not None:
-            row[column] = item
 
 
 class FrameIngest:
@@ -70,20 +21,15 @@ class FrameIngest:
     Args:
         boot: number of the first frame's boot within the recording.
         boot_id: its id, when known.
-
-    Attributes:
-        unreadable: section (without pid) → why it could not be parsed, first time.
     """
 
     def __init__(self, *, boot: int = 0, boot_id: str | None = None) -> None:
         """Start without rows."""
-        self.unreadable: dict[str, str] = {}
+        self._reader = SectionReader()
         self._builders = {name: TableBuilder(name) for name in TABLES}
         self._boots = BootTracker(boot, boot_id)
         self._lives = LifeTracker()
         self._events: list[Event] = []
-        self._notes: dict[ReadStatus, set[str]] = {ReadStatus.DENIED: set(), ReadStatus.ABSENT: set()}
-        self._seen: set[str] = set()
         self._device_names: dict[str, str] = {}
         self._last: dict[tuple[str, ...], Row] = {}
         self._cpus: int | None = None
@@ -101,12 +47,17 @@ class FrameIngest:
     @property
     def denied(self) -> tuple[str, ...]:
         """Return the readings that were refused, e.g. ``nodeos/eos/io``, sorted."""
-        return tuple(sorted(self._notes[ReadStatus.DENIED]))
+        return self._reader.denied
 
     @property
     def absent(self) -> tuple[str, ...]:
         """Return the readings that the host does not have, sorted."""
-        return tuple(sorted(self._notes[ReadStatus.ABSENT] - self._seen))
+        return self._reader.absent
+
+    @property
+    def unreadable(self) -> dict[str, str]:
+        """Return section (without pid) → why it could not be parsed, first time."""
+        return dict(self._reader.unreadable)
 
     def events(self) -> tuple[Event, ...]:
         """Return the events so far, in the order in which they were seen."""
@@ -124,9 +75,7 @@ class FrameIngest:
 
     def add(self, frame: Frame) -> None:
         """Add the rows of one frame."""
-        tick = _Tick()
-        for section in frame.sections:
-            self._take(tick, section)
+        tick = self._reader.read(frame)
         event = self._boots.add(frame, tick.boot_id)
         if event is not None:
             self._events.append(event)
@@ -136,76 +85,6 @@ class FrameIngest:
         self._add_host(frame, tick)
         self._add_devices(frame, tick)
         self._add_nodeos(frame, tick)
-
-    # -- reading sections ----------------------------------------------------------------------------
-
-    def _take(self, tick: _Tick, section: Section) -> None:
-        name = section.name
-        probe = _HOST_PROBES.get(name)
-        if probe is not None:
-            tick.is_whole = tick.is_whole or name in _PER_TICK
-            value = self._parsed(section, probe, name)
-            if name == "/proc/diskstats":
-                tick.devices = value if isinstance(value, dict) else {}
-            elif value is not None:
-                _merge(tick.host, value, probe.prefix)
-        elif name == BOOT_ID_PATH:
-            text = section_text(section)
-            tick.boot_id = text.strip()[:64] or None if text is not None else None
-        elif name.startswith(("nodeos/", "child/")):
-            self._take_process(tick, section)
-        elif name.startswith("cgroup/"):
-            self._take_cgroup(tick, section)
-        elif name.startswith("http/"):
-            nodeos_id, slash, path = name[len("http/") :].partition("/")
-            tick.answers.setdefault(nodeos_id, {})[slash + path] = section_text(section)
-
-    def _parsed(self, section: Section, probe: Probe, note: str) -> object | None:
-        """Return the parsed value; None, with a note, when there is none."""
-        text = section_text(section)
-        if text is None:
-            if section.status in self._notes:
-                self._notes[section.status].add(note)
-            return None
-        self._seen.add(note)
-        try:
-            return probe.parse(text)
-        except ParseError as error:
-            self.unreadable.setdefault(note, str(error))
-            return None
-
-    def _take_process(self, tick: _Tick, section: Section) -> None:
-        name = process_name(section.name)
-        probe = _SCOPED_PROBES.get((name.scope, name.file)) if name else None
-        if name is None or probe is None:
-            return
-        value = self._parsed(section, probe, f"{name.scope}/{name.id}/{name.file}")
-        if value is None:
-            return
-        if isinstance(value, dict):
-            for thread, counters in value.items():
-                _merge(tick.threads.setdefault((name.id, thread), {}), counters)
-        elif name.scope == "child":
-            _add_child(tick.children.setdefault(name.id, {}), value, probe.prefix)
-        else:
-            rows = tick.processes.setdefault(name.id, {})
-            _merge(rows.setdefault((name.pid, name.start_ticks), {}), value)
-
-    def _take_cgroup(self, tick: _Tick, section: Section) -> None:
-        _, nodeos_id, file = [*section.name.split("/", 2), "", ""][:3]
-        probe = _SCOPED_PROBES.get(("cgroup", file))
-        value = self._parsed(section, probe, section.name) if probe else None
-        if isinstance(value, dict):
-            for device, counters in value.items():
-                row: Row = {}
-                _merge(row, counters)
-                # The first wins: of version 1 the agent sends the recursive file before the plain one.
-                known = tick.nodeos_devices.get((nodeos_id, device), {})
-                tick.nodeos_devices[nodeos_id, device] = row | known
-        elif value is not None:
-            _merge(tick.cgroups.setdefault(nodeos_id, {}), value)
-
-    # -- adding rows ---------------------------------------------------------------------------------
 
     def _row(self, table: str, frame: Frame, texts: dict[str, str | None], row: Row) -> None:
         self._builders[table].add(
@@ -244,7 +123,7 @@ class FrameIngest:
             )
         )
 
-    def _follow(self, frame: Frame, tick: _Tick) -> None:
+    def _follow(self, frame: Frame, tick: Tick) -> None:
         """Note starts, stops and restarts; the counters of a new process start anew."""
         tick.alive = {
             nodeos_id: max(rows, key=lambda identity: identity[1])
@@ -257,7 +136,7 @@ class FrameIngest:
             for key in [k for k in self._last if k[0] not in ("host", "device") and k[1] == change.id]:
                 del self._last[key]
 
-    def _add_host(self, frame: Frame, tick: _Tick) -> None:
+    def _add_host(self, frame: Frame, tick: Tick) -> None:
         if not tick.host:
             return
         cpus = tick.host.get("cpus_online")
@@ -273,14 +152,14 @@ class FrameIngest:
         }
         self._row("host", frame, {}, row | tick.host)
 
-    def _add_devices(self, frame: Frame, tick: _Tick) -> None:
+    def _add_devices(self, frame: Frame, tick: Tick) -> None:
         for name, counters in tick.devices.items():
             self._device_names[counters.major_minor] = name
             row: Row = {}
-            _merge(row, counters)
+            merge(row, counters)
             self._row("device", frame, {"device": name}, row)
 
-    def _add_nodeos(self, frame: Frame, tick: _Tick) -> None:
+    def _add_nodeos(self, frame: Frame, tick: Tick) -> None:
         for nodeos_id in sorted(tick.alive):
             pid, start_ticks = tick.alive[nodeos_id]
             row = tick.processes[nodeos_id][pid, start_ticks]
@@ -296,11 +175,3 @@ class FrameIngest:
             self._row("thread", frame, {"nodeos": nodeos_id, "thread": thread}, row)
         for nodeos_id, answers in tick.answers.items():
             self._row("chain", frame, {"nodeos": nodeos_id}, chain_row(answers, frame.wall_ns))
-
-
-def _add_child(row: Row, value: object, prefix: str) -> None:
-    """Add the numbers of one child to the sum of all children of its nodeos."""
-    for name, column in _columns_of(value, prefix):
-        item = getattr(value, name)
-        if isinstance(item, int):
-            row[column] = (row.get(column) or 0) + item

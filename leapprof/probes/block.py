@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from leapprof.errors import ParseError
 from leapprof.probes.settings import parse_line
 from leapprof.probes.text import MAX_INTEGER, integer
+from leapprof.units import SECTOR_BYTES
 
-SECTOR_BYTES = 512
 DELETED = " (deleted)"
 _MAX_PATH_CHARS = 4096
 _MAJOR_MINOR = re.compile(r"[0-9]{1,7}:[0-9]{1,7}", re.ASCII)

@@ -3,7 +3,8 @@
 from leapprof.errors import ParseError
 from leapprof.model import Swap
 from leapprof.probes.mountinfo import unescaped
-from leapprof.probes.text import KIB, MAX_INTEGER, MAX_NAME_CHARS, integer
+from leapprof.probes.text import MAX_INTEGER, MAX_NAME_CHARS, integer
+from leapprof.units import KIB
 
 _FIELDS = 5
 _MAX_PATH_CHARS = 4096

@@ -7,11 +7,11 @@ signed 64-bit counter can hold (a wrapped negative, e.g. steal of a broken hyper
 from collections.abc import Mapping
 
 from leapprof.errors import ParseError
+from leapprof.units import KIB
 
 MAX_INTEGER = 2**63 - 1
 MAX_DIGITS = 19
 MAX_NAME_CHARS = 64
-KIB = 1024
 
 
 def integer(token: str, probe: str, line: str) -> int | None:
@@ -25,15 +25,16 @@ def integer(token: str, probe: str, line: str) -> int | None:
     Raises:
         ParseError: the token is no integer.
     """
-    digits = token[1:] if token.startswith("-") else token
+    digits = token.removeprefix("-")
     if not (digits.isdigit() and digits.isascii()):
         raise ParseError(probe, "an integer", line=line)
-    if len(token) > MAX_DIGITS or digits is not token:
-        significant = digits.lstrip("0")
-        if len(significant) > MAX_DIGITS or (digits is not token and significant):
+    if len(digits) > MAX_DIGITS:  # int() refuses thousands of digits
+        digits = digits.lstrip("0") or "0"
+        if len(digits) > MAX_DIGITS:
             return None
     value = int(digits)
-    return value if value <= MAX_INTEGER else None
+    is_negative = value > 0 and token.startswith("-")
+    return None if is_negative or value > MAX_INTEGER else value
 
 
 def keyed_integers(text: str, names: Mapping[str, str], probe: str) -> dict[str, int | None]:

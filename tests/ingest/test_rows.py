@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leapprof.ingest.columns import TABLES
-from leapprof.ingest.rows import BOOT_ID_PATH, FrameIngest
+from leapprof.ingest.rows import FrameIngest
+from leapprof.ingest.tick import BOOT_ID_PATH
 from leapprof.model import Frame, ReadStatus, Section, Table
 from tests.ingest.frames import frame, nodeos_texts, stat_text
 

@@ -1,0 +1,159 @@
+"""One frame's sections, parsed and gathered by what they are about; what could not be read is noted."""
+
+from dataclasses import dataclass, field, fields, is_dataclass
+
+from leapprof.errors import ParseError
+from leapprof.ingest.sections import process_name, section_text
+from leapprof.model import Frame, ReadStatus, Section
+from leapprof.probes import PROBES, Probe
+from leapprof.probes.diskstats import DiskCounters
+
+BOOT_ID_PATH = "/proc/sys/kernel/random/boot_id"
+
+Row = dict[str, int | None]
+
+_HOST_PROBES = {probe.section: probe for probe in PROBES if probe.scope == "host"}
+_SCOPED_PROBES = {(probe.scope, probe.file): probe for probe in PROBES if probe.scope != "host"}
+_PER_TICK = frozenset(probe.section for probe in PROBES if probe.scope == "host" and probe.every_ticks == 1)
+
+
+@dataclass(slots=True, kw_only=True)
+class Tick:
+    """What one frame holds, until its rows are added."""
+
+    host: Row = field(default_factory=dict)
+    devices: dict[str, DiskCounters] = field(default_factory=dict)
+    processes: dict[str, dict[tuple[int, int], Row]] = field(default_factory=dict)
+    alive: dict[str, tuple[int, int]] = field(default_factory=dict)
+    cgroups: dict[str, Row] = field(default_factory=dict)
+    children: dict[str, Row] = field(default_factory=dict)
+    nodeos_devices: dict[tuple[str, str], Row] = field(default_factory=dict)
+    threads: dict[tuple[str, str], Row] = field(default_factory=dict)
+    answers: dict[str, dict[str, str | None]] = field(default_factory=dict)
+    boot_id: str | None = None
+    is_whole: bool = False
+
+
+# Names of fields and columns by kind of value: fields() costs more than a merge.
+_COLUMNS: dict[tuple[type, str], tuple[tuple[str, str], ...]] = {}
+
+
+def _columns_of(value: object, prefix: str) -> tuple[tuple[str, str], ...]:
+    key = (type(value), prefix)
+    columns = _COLUMNS.get(key)
+    if columns is None and is_dataclass(value):
+        columns = _COLUMNS[key] = tuple((f.name, prefix + f.name) for f in fields(value))
+    return columns or ()
+
+
+def merge(row: Row, value: object, prefix: str = "") -> None:
+    """Put the fields of a parsed value into a row; a None leaves the column as it is."""
+    for name, column in _columns_of(value, prefix):
+        item = getattr(value, name)
+        if item is not None:
+            row[column] = item
+
+
+class SectionReader:
+    """Parses frames, and remembers what it could not read.
+
+    Attributes:
+        unreadable: section (without pid) → why it could not be parsed, first time.
+    """
+
+    def __init__(self) -> None:
+        """Start without notes."""
+        self.unreadable: dict[str, str] = {}
+        self._notes: dict[ReadStatus, set[str]] = {ReadStatus.DENIED: set(), ReadStatus.ABSENT: set()}
+        self._seen: set[str] = set()
+
+    @property
+    def denied(self) -> tuple[str, ...]:
+        """Return the readings that were refused, e.g. ``nodeos/eos/io``, sorted."""
+        return tuple(sorted(self._notes[ReadStatus.DENIED]))
+
+    @property
+    def absent(self) -> tuple[str, ...]:
+        """Return the readings that the host does not have, sorted."""
+        return tuple(sorted(self._notes[ReadStatus.ABSENT] - self._seen))
+
+    def read(self, frame: Frame) -> Tick:
+        """Return what the frame holds."""
+        tick = Tick()
+        for section in frame.sections:
+            self._take(tick, section)
+        return tick
+
+    def _take(self, tick: Tick, section: Section) -> None:
+        name = section.name
+        probe = _HOST_PROBES.get(name)
+        if probe is not None:
+            tick.is_whole = tick.is_whole or name in _PER_TICK
+            value = self._parsed(section, probe, name)
+            if name == "/proc/diskstats":
+                tick.devices = value if isinstance(value, dict) else {}
+            elif value is not None:
+                merge(tick.host, value, probe.prefix)
+        elif name == BOOT_ID_PATH:
+            text = section_text(section)
+            tick.boot_id = text.strip()[:64] or None if text is not None else None
+        elif name.startswith(("nodeos/", "child/")):
+            self._take_process(tick, section)
+        elif name.startswith("cgroup/"):
+            self._take_cgroup(tick, section)
+        elif name.startswith("http/"):
+            nodeos_id, slash, path = name[len("http/") :].partition("/")
+            tick.answers.setdefault(nodeos_id, {})[slash + path] = section_text(section)
+
+    def _parsed(self, section: Section, probe: Probe, note: str) -> object | None:
+        """Return the parsed value; None, with a note, when there is none."""
+        text = section_text(section)
+        if text is None:
+            if section.status in self._notes:
+                self._notes[section.status].add(note)
+            return None
+        self._seen.add(note)
+        try:
+            return probe.parse(text)
+        except ParseError as error:
+            self.unreadable.setdefault(note, str(error))
+            return None
+
+    def _take_process(self, tick: Tick, section: Section) -> None:
+        name = process_name(section.name)
+        probe = _SCOPED_PROBES.get((name.scope, name.file)) if name else None
+        if name is None or probe is None:
+            return
+        value = self._parsed(section, probe, f"{name.scope}/{name.id}/{name.file}")
+        if value is None:
+            return
+        if isinstance(value, dict):
+            for thread, counters in value.items():
+                merge(tick.threads.setdefault((name.id, thread), {}), counters)
+        elif name.scope == "child":
+            _add_child(tick.children.setdefault(name.id, {}), value, probe.prefix)
+        else:
+            rows = tick.processes.setdefault(name.id, {})
+            merge(rows.setdefault((name.pid, name.start_ticks), {}), value)
+
+    def _take_cgroup(self, tick: Tick, section: Section) -> None:
+        _, nodeos_id, file = [*section.name.split("/", 2), "", ""][:3]
+        probe = _SCOPED_PROBES.get(("cgroup", file))
+        value = self._parsed(section, probe, section.name) if probe else None
+        if isinstance(value, dict):
+            for device, counters in value.items():
+                row: Row = {}
+                merge(row, counters)
+                # The first wins: of version 1 the agent sends the recursive file before the plain one.
+                known = tick.nodeos_devices.get((nodeos_id, device), {})
+                tick.nodeos_devices[nodeos_id, device] = row | known
+        elif value is not None:
+            merge(tick.cgroups.setdefault(nodeos_id, {}), value)
+
+
+def _add_child(row: Row, value: object, prefix: str) -> None:
+    """Add the numbers of one child to the sum of all children of its nodeos."""
+    for name, column in _columns_of(value, prefix):
+        item = getattr(value, name)
+        if isinstance(item, int):
+            row[column] = (row.get(column) or 0) + item
