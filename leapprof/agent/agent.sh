@@ -450,7 +450,8 @@ one_tick() {
   begun=$cs
   body=; has_mark=; wanted=
   first=
-  [ "$tick" -ne 0 ] && [ -z "$ending" ] || first=1
+  last=$ending
+  [ "$tick" -ne 0 ] && [ -z "$last" ] || first=1
   if [ -n "$matches" ] && [ "$tick" -ge "$scan_at" ]; then
     scan
     scan_at=$((tick + scan_every_ticks))
@@ -539,7 +540,7 @@ run_plan() {
     [ -z "$beaten" ] || { now; beat=$cs; beaten=; }
     [ $((cs - beat)) -lt $((heartbeat_s * 100)) ] || exit 0
     one_tick
-    [ -z "$ending" ] || exit 0
+    [ -z "$last" ] || exit 0
     deadline=$((deadline + interval))
     now
     [ "$cs" -lt $((deadline + interval)) ] || deadline=$((cs - (cs - deadline) % interval))

@@ -66,8 +66,8 @@ def _checked_parent(parent: str) -> str:
 
 
 def _checked_path(path: str) -> str:
-    parent, _, base = path.rpartition("/")
-    if not base.startswith(SPOOL_PREFIX):
+    parent, slash, base = path.rpartition("/")
+    if not slash or not base.startswith(SPOOL_PREFIX):
         raise ConfigError(f"{path!r} is not named {SPOOL_PREFIX}NAME", key="spool")
     return spool_path(base.removeprefix(SPOOL_PREFIX), parent or "/")
 
