@@ -30,7 +30,7 @@ from leapprof.sources.jump import resolve_chain
 from leapprof.sources.proxy import ProxyProcess, start_proxy
 from leapprof.sources.ssh_config import SshSettings
 from leapprof.sources.ssh_errors import translated
-from leapprof.sources.ssh_hop import connect_tcp, open_hop, open_tunnel, place
+from leapprof.sources.ssh_hop import close_hop, connect_tcp, open_hop, open_tunnel, place
 
 _POLL_S = 0.1
 _CLOSE_WAIT_S = 2.0
@@ -233,7 +233,7 @@ class SshSource:
     def close(self) -> None:
         """Close every hop, the farthest first."""
         for transport in reversed(self._transports):
-            transport.close()
+            close_hop(transport)
         self._transports.clear()
         if self._proxy is not None:
             self._proxy.close()

@@ -4,7 +4,7 @@ import contextlib
 import logging
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import paramiko  # noqa: TID253 (imported lazily by sources/__init__.py)
 
@@ -132,12 +132,20 @@ def _prepare(transport: paramiko.Transport, host: str, settings: SshSettings, kn
     options.key_types = algorithms
 
 
+def close_hop(transport: paramiko.Transport) -> None:
+    """Close a transport and what it runs over: paramiko (5.1) leaves the socket open when the peer ended it."""
+    with contextlib.suppress(OSError, EOFError, paramiko.SSHException):
+        transport.close()
+    with contextlib.suppress(OSError, EOFError, paramiko.SSHException):
+        transport.sock.close()
+
+
 @contextlib.contextmanager
-def _closed_on_error(transport: paramiko.Transport) -> Iterator[None]:
+def _closed_on_error(close: Callable[[], None]) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        transport.close()
+        close()
         raise
 
 
@@ -156,12 +164,13 @@ def open_hop(
         ConnectError: it cannot be spoken with, or does not let us in.
         SourceTimeoutError: it does not answer.
     """
-    keys = read_known_hosts(settings.known_hosts_files)
-    names = lookup_names(settings.hostname, settings.port, settings.host_key_alias)
-    with translated(host, f"connecting to {place(settings)}", limits.banner_s):
+    doing = f"connecting to {place(settings)}"
+    with _closed_on_error(link.close), translated(host, doing, limits.banner_s):
+        keys = read_known_hosts(settings.known_hosts_files)
+        names = lookup_names(settings.hostname, settings.port, settings.host_key_alias)
         transport = paramiko.Transport(link)
         transport.daemon = True
-        with _closed_on_error(transport):
+        with _closed_on_error(lambda: close_hop(transport)):
             _prepare(transport, host, settings, known_types(keys, names))
             _start(transport, host, settings, limits, proxy)
             _check_host_key(host, settings, transport.get_remote_server_key(), keys, names)

@@ -24,14 +24,6 @@ RELAY = (
 )
 
 
-@pytest.fixture
-def pair(tmp_path):
-    """A target that is reached through a jump host, in one ssh_config."""
-    with sshd(tmp_path, alias="jump") as jump, sshd(tmp_path, alias="target") as target:
-        target.ssh_config.write_text(target.config_block("ProxyJump jump") + jump.config_block())
-        yield jump, target
-
-
 @both
 def test_a_host_behind_a_jump_host_is_reached(pair, transport):
     """The target sees a connection that the jump host opened."""

@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,11 +39,13 @@ def free_port() -> int:
     """Return a loopback port that nobody listens on now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+        return int(probe.getsockname()[1])
 
 
 def make_key(path: Path, *, kind: str = "ed25519", passphrase: str = "") -> Path:
-    """Make a key pair and return the private one's path."""
+    """Make a key pair, if it is not there, and return the private one's path."""
+    if path.exists():
+        return path
     subprocess.run(
         ["ssh-keygen", "-q", "-t", kind, "-N", passphrase, "-C", path.name, "-f", str(path)],
         check=True,
@@ -109,7 +112,7 @@ class Sshd:
         """Return ``type base64`` of a host key."""
         return " ".join(self.host_key(kind).with_suffix(".pub").read_text().split()[:2])
 
-    def host(self, **changes: object) -> HostConfig:
+    def host(self, **changes: Any) -> HostConfig:
         """Return the HostConfig that reaches this sshd through its ssh_config."""
         host = HostConfig(name=self.alias, address=self.alias, ssh_config=str(self.ssh_config))
         return replace(host, **changes)
@@ -123,6 +126,8 @@ class Sshd:
         authorized = self.directory / "authorized_keys"
         authorized.write_text(self.user_key.with_suffix(".pub").read_text())
         authorized.chmod(0o644)
+        # sshd takes the first SetEnv line alone
+        set_env = [o.removeprefix("SetEnv ") for o in self.options if o.startswith("SetEnv ")]
         lines = [
             f"ListenAddress 127.0.0.1:{self.port}",
             *(f"HostKey {self.host_key(kind)}" for kind in self.key_types),
@@ -137,7 +142,9 @@ class Sshd:
             "AllowTcpForwarding yes",
             "LogLevel VERBOSE",
             "PrintMotd no",
-            *self.options,
+            # whatever the start-up files of who runs the tests do, it is not part of them
+            " ".join([f"SetEnv HOME={self.directory}", *set_env]),
+            *(option for option in self.options if not option.startswith("SetEnv ")),
         ]
         (self.directory / "sshd_config").write_text("\n".join(lines) + "\n")
         self.known_hosts.write_text(
@@ -210,6 +217,27 @@ class Sshd:
         self.process = None
 
 
+@contextlib.contextmanager
+def restored(server: Sshd) -> Iterator[Sshd]:
+    """Lend a running sshd to one test: afterwards it runs and its files are as they were; its log begins anew."""
+    kept = {path: path.read_bytes() for path in server.directory.iterdir() if path != server.log}
+    server.log.write_bytes(b"")
+    try:
+        yield server
+    finally:
+        for path in server.directory.iterdir():
+            if path not in kept and path != server.log:
+                path.unlink()
+        for path, content in kept.items():
+            if not path.exists() or path.read_bytes() != content:
+                path.write_bytes(content)
+                path.chmod(0o600)
+        if server.process is None:
+            server.start()
+        else:
+            server.kill_connections()
+
+
 def _children(parent: int) -> list[int]:
     with contextlib.suppress(OSError):
         texts = [t.read_text() for t in Path(f"/proc/{parent}/task").glob("*/children")]
@@ -222,6 +250,21 @@ def _takes_use_pam() -> bool:
         [str(SSHD), "-T", "-o", "UsePAM=no", "-f", "/dev/null"], capture_output=True, check=False
     )
     return b"Unsupported option" not in done.stderr
+
+
+def _start_somewhere(server: Sshd) -> None:
+    """Start it; on another port when somebody else took the chosen one in between."""
+    for attempts_left in (2, 1, 0):
+        try:
+            server.start()
+        except RuntimeError:
+            if not attempts_left:
+                raise
+            server.stop()
+            server.port = free_port()
+            server.write_files()
+        else:
+            return
 
 
 @contextlib.contextmanager
@@ -264,7 +307,7 @@ def sshd(
             with contextlib.suppress(PermissionError):
                 parent.chmod(parent.stat().st_mode | 0o011)
     try:
-        server.start()
+        _start_somewhere(server)
         yield server
     finally:
         server.stop()
