@@ -65,20 +65,36 @@ def batch_means(series: Series, span: Span, batch_s: float) -> BatchMeans:
     """
     count = int((span.duration_s + 1e-6) // batch_s)
     start_s = span.end_s - count * batch_s
-    middle = series.time_s - series.weight_s / 2
-    index = np.floor((middle - start_s) / batch_s + 1e-9)
-    good = np.isfinite(series.value) & (series.weight_s > 0) & (index >= 0) & (index < count)
-    place = index[good].astype(np.intp)
-    weight = series.weight_s[good]
-    covered = np.bincount(place, weights=weight, minlength=count).astype(np.float64)
-    total = np.bincount(place, weights=weight * series.value[good], minlength=count).astype(np.float64)
-    return _kept(
-        start_s + batch_s * np.arange(count, dtype=np.float64),
-        batch_s,
-        total,
-        covered,
-        non_negative=series.non_negative,
-    )
+    starts = start_s + batch_s * np.arange(count + 1, dtype=np.float64)
+    edges = _first_after(series, starts)
+    good = np.isfinite(series.value)
+    amount = series.value * series.weight_s
+    weight = series.weight_s
+    if not good.all():
+        amount, weight = np.where(good, amount, 0.0), np.where(good, weight, 0.0)
+    covered, total = _sums(weight, edges), _sums(amount, edges)
+    return _kept(starts[:-1], batch_s, total, covered, non_negative=series.non_negative)
+
+
+def _first_after(series: Series, moments: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the first sample whose interval's middle is not before each moment."""
+    at = np.searchsorted(series.time_s, moments - 1e-9, side="left")
+    while True:
+        inside = np.minimum(at, series.time_s.size - 1)
+        early = at < series.time_s.size
+        if series.time_s.size:
+            early &= series.time_s[inside] - series.weight_s[inside] / 2 < moments - 1e-9
+        if not early.any():
+            return at
+        at = at + early
+
+
+def _sums(values: NDArray[np.float64], edges: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return the sums between neighbouring edges; 0 for an empty stretch."""
+    if not values.size or edges.size < 2:
+        return np.zeros(max(edges.size - 1, 0))
+    sums = np.add.reduceat(np.append(values[: edges[-1]], 0.0), edges[:-1])
+    return np.where(edges[1:] > edges[:-1], sums, 0.0)
 
 
 def merge(batches: BatchMeans, batch_s: float) -> BatchMeans:

@@ -7,6 +7,7 @@ seen. docs/coverage.md shows how often such intervals hold the truth.
 """
 
 import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,20 +131,26 @@ def few_bursts_limit(duration_s: float, bursts: float, largest_burst: float) -> 
     return most * largest_burst / duration_s
 
 
-def kish_bursts(series: Series) -> tuple[float, float]:
-    """Return the effective number of bursts (Kish) and the share of the largest in all that was counted."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BurstCount:
+    """How a rate is made up: Kish's effective number of bursts, share and size of the largest sample."""
+
+    effective: float
+    largest_share: float
+    largest: float
+
+
+def count_bursts(series: Series) -> BurstCount:
+    """Return how bursty a rate is; no bursts when nothing was counted."""
     value, weight = _finite(series)
     amount = value * weight
     total = float(amount.sum())
     if total <= 0:
-        return 0.0, 0.0
-    return total**2 / float(amount @ amount), float(amount.max()) / total
-
-
-def largest_burst(series: Series) -> float:
-    """Return the largest amount of one sample of a rate; 0 without any."""
-    value, weight = _finite(series)
-    return float((value * weight).max()) if value.size else 0.0
+        return BurstCount(effective=0.0, largest_share=0.0, largest=0.0)
+    largest = float(amount.max())
+    return BurstCount(
+        effective=total**2 / float(amount @ amount), largest_share=largest / total, largest=largest
+    )
 
 
 def quantile_interval(series: Series, span: Span, probability: float) -> tuple[float, Interval | None]:
@@ -172,8 +179,6 @@ def _with_interval(
     plain: Estimate, batches: BatchMeans, value: NDArray[np.float64], weight: NDArray[np.float64]
 ) -> Estimate:
     """Return the estimate with interval, standard error and effective samples."""
-    from dataclasses import replace
-
     batch = batches.mean
     share = _largest_share(value, weight) if batches.non_negative else 0.0
     around = mean_interval(batch, non_negative=batches.non_negative, largest_share=share)
@@ -198,6 +203,8 @@ def _finite(series: Series | None) -> tuple[NDArray[np.float64], NDArray[np.floa
     if series is None:
         return np.empty(0), np.empty(0)
     good = np.isfinite(series.value) & (series.weight_s > 0)
+    if good.all():
+        return series.value, series.weight_s
     return series.value[good], series.weight_s[good]
 
 

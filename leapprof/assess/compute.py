@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from leapprof.analysis.rates import CounterTotal, counter_rate, counter_total, gauge, level
+from leapprof.analysis.rates import CounterTotal, counter_total, level_on, level_values, rate_on
 from leapprof.assess.samples import Samples
 from leapprof.model import Column, Nodeos, Series
 from leapprof.units import NS_PER_S, SECTOR_BYTES
@@ -57,7 +57,7 @@ class Measured:
     counter: Column | None = None
     scale: float = 1.0
 
-    def total(self, samples: Samples, keep: NDArray[np.bool_]) -> CounterTotal | None:
+    def total(self, samples: Samples, keep: slice) -> CounterTotal | None:
         """Return what the counter counted over the kept rows, in the metric's unit."""
         if self.counter is None:
             return None
@@ -75,8 +75,7 @@ def rate_of(samples: Samples, *names: str, scale: float = 1.0) -> Measured | Non
     column = samples.sum_of(*names)
     if column is None:
         return None
-    series = counter_rate(samples.time_s, column, samples.breaks)
-    return Measured(series=_scaled(series, scale), counter=column, scale=scale)
+    return Measured(series=rate_on(samples.times, column, scale=scale), counter=column, scale=scale)
 
 
 def level_of(samples: Samples, *names: str, scale: float = 1.0, non_negative: bool = True) -> Measured | None:
@@ -84,10 +83,8 @@ def level_of(samples: Samples, *names: str, scale: float = 1.0, non_negative: bo
     column = samples.sum_of(*names)
     if column is None:
         return None
-    if non_negative:
-        return Measured(series=gauge(samples.time_s, column, scale=scale))
-    value = np.where(column.present, column.values * scale, np.nan)
-    return Measured(series=level(samples.time_s, value, non_negative=False))
+    value = level_values(column, scale)
+    return Measured(series=level_on(samples.times, value, non_negative=non_negative))
 
 
 def swap_used(samples: Samples) -> Measured | None:
@@ -95,8 +92,8 @@ def swap_used(samples: Samples) -> Measured | None:
     if not samples.has("swap_total_bytes", "swap_free_bytes"):
         return None
     total, free = samples.columns["swap_total_bytes"], samples.columns["swap_free_bytes"]
-    known = total.present & free.present
-    return Measured(series=level(samples.time_s, np.where(known, total.values - free.values, np.nan)))
+    used = Column(values=total.values - free.values, present=total.present & free.present)
+    return Measured(series=level_on(samples.times, level_values(used)))
 
 
 def host_cpu(samples: Samples) -> Measured | None:
@@ -150,7 +147,7 @@ def nodeos_cpu(samples: Samples) -> Measured | None:
     children = samples.sum_of(*CHILD_CPU)
     if own is None or children is None:
         return own
-    rate = counter_rate(samples.time_s, children, samples.breaks).value / USER_HZ
+    rate = rate_on(samples.times, children, scale=1 / USER_HZ).value
     ended = np.zeros(rate.size, dtype=bool)
     ended[1:] = children.present[1:] & children.present[:-1] & (np.diff(children.values) < 0)
     value = own.series.value + np.where(np.isfinite(rate), rate, 0.0)

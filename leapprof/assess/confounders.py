@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from leapprof.analysis.windows import hours_covered
 from leapprof.assess.judging import LOAD_METRIC
 from leapprof.assess.material import Material, warning
+from leapprof.assess.sides import is_same_device
 from leapprof.model import FactDifference, Finding, MetricComparison, Nodeos
+from leapprof.nodeos.explain import group_of
 from leapprof.nodeos.options import OptionTable, load_tables, table_for
 from leapprof.nodeos.versions import parse_version
 from leapprof.units import GIB, format_memory, significant
@@ -45,6 +47,7 @@ def confounders(material: Material) -> Iterator[Finding]:
     for fact in material.facts:
         if fact.changed and fact.name in _FACTS:
             yield _fact(fact)
+    yield from _moved(material)
     yield from _hours(material)
     yield from _load(material)
     yield from _steal(material)
@@ -53,7 +56,7 @@ def confounders(material: Material) -> Iterator[Finding]:
 
 def _config(material: Material) -> Iterator[Finding]:
     """Yield what was changed in config.ini beside the map mode."""
-    others = [c.option for c in material.changes if c.option != MAP_MODE_OPTION]
+    others = [c.option for c in material.changes if c.option != MAP_MODE_OPTION and _moves(c.option)]
     mode = any(c.option == MAP_MODE_OPTION for c in material.changes)
     version = any(f.name == "version" and f.changed for f in material.facts)
     if others and (mode or version or len(others) > 1):
@@ -69,6 +72,11 @@ def _config(material: Material) -> Iterator[Finding]:
             "The nodeos version and the map mode changed at the same time, so neither's effect is known alone.",
             "Record a third phase with only one of the two changed.",
         )
+
+
+def _moves(option: str) -> bool:
+    """Return whether an option can move a metric: not where things lie or listen, nor one without known effect."""
+    return group_of(option) != "none" and not option.endswith(("-dir", "-endpoint", "-address"))
 
 
 def _defaults(material: Material) -> Iterator[Finding]:
@@ -119,6 +127,19 @@ def _fact(fact: FactDifference) -> Finding:
         "Repeat both phases with this unchanged, or compare these two settings for their own sake.",
         subject=fact.subject,
     )
+
+
+def _moved(material: Material) -> Iterator[Finding]:
+    """Yield the devices that are compared because they carry the same, though they are not the same."""
+    for pair in material.devices:
+        if pair.before and pair.after and not is_same_device(pair.before, pair.after):
+            yield warning(
+                "device-differs",
+                f"{pair.role} lies on {pair.before.name} before and on {pair.after.name} after: compared by what they "
+                "carry, another device is part of the difference.",
+                "Keep the data where it is if the device itself is not the change.",
+                subject=pair.device.name,
+            )
 
 
 def _hours(material: Material) -> Iterator[Finding]:

@@ -4,14 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from leapprof.analysis.batch import Span, batch_length_s, batch_means, within
 from leapprof.analysis.estimate import (
+    BurstCount,
+    count_bursts,
     estimate,
     few_bursts_limit,
-    kish_bursts,
-    largest_burst,
     zero_rate_interval,
 )
 from leapprof.analysis.verdict import Bursts, dominated
@@ -32,6 +31,7 @@ class MeasuredSide:
         series: within the window, not-live stretches taken out.
         batches: None when the window is under 20 minutes.
         bursts: None when the metric does not come in bursts.
+        largest_burst: size of the largest sample of a rate, in the metric's unit times seconds.
         lower_bound: a counter was reset inside the window, so the total is a lower bound.
     """
 
@@ -39,6 +39,7 @@ class MeasuredSide:
     series: Series
     batches: BatchMeans | None
     bursts: Bursts | None = None
+    largest_burst: float = 0.0
     lower_bound: bool = False
 
     @property
@@ -81,22 +82,28 @@ def measure(spec: MetricSpec, side: CutSide, samples: Samples, context: Context)
     found = estimate(batches, series, total_per_s=total)
     if found is None:
         return None
-    bursts = None
+    bursts, largest = None, 0.0
     if spec.bursty:
-        effective, share = kish_bursts(series)
-        bursts = Bursts(effective=effective, largest_share=share)
+        count = count_bursts(series)
+        bursts = Bursts(effective=count.effective, largest_share=count.largest_share)
+        largest = count.largest
         if dominated(bursts):
-            found = _upper_limit_only(found, series, effective)
+            found = _upper_limit_only(found, count)
     return MeasuredSide(
-        estimate=found, series=series, batches=batches, bursts=bursts, lower_bound=lower_bound
+        estimate=found,
+        series=series,
+        batches=batches,
+        bursts=bursts,
+        largest_burst=largest,
+        lower_bound=lower_bound,
     )
 
 
-def _upper_limit_only(found: Estimate, series: Series, bursts: float) -> Estimate:
+def _upper_limit_only(found: Estimate, count: BurstCount) -> Estimate:
     """Return the estimate of a rate made by few bursts: nothing is known but an upper limit."""
     if found.ci95 is None:
         return found
-    most = few_bursts_limit(max(found.covered_seconds, 1.0), bursts, largest_burst(series))
+    most = few_bursts_limit(max(found.covered_seconds, 1.0), count.effective, count.largest)
     return replace(found, ci95=Interval(low=0.0, high=max(found.ci95.high, most)))
 
 
@@ -107,8 +114,7 @@ def with_zero_interval(side: MeasuredSide, other: MeasuredSide | None) -> Measur
     """
     if side.bursts is None or side.estimate.mean > 0 or side.estimate.ci95 is None or other is None:
         return side
-    burst = largest_burst(other.series)
-    interval = zero_rate_interval(max(side.estimate.covered_seconds, 1.0), burst)
+    interval = zero_rate_interval(max(side.estimate.covered_seconds, 1.0), other.largest_burst)
     return replace(side, estimate=replace(side.estimate, ci95=interval))
 
 
@@ -136,8 +142,7 @@ def _total(measured: Measured, side: CutSide, samples: Samples) -> tuple[float |
 
     With stretches taken out, the counter holds what was counted in them too: then the samples decide.
     """
-    keep = _rows_within(samples, side.span)
-    total = measured.total(samples, keep)
+    total = measured.total(samples, _rows_within(samples, side.span))
     if total is None:
         return None, False
     if side.left_out.any:
@@ -145,10 +150,11 @@ def _total(measured: Measured, side: CutSide, samples: Samples) -> tuple[float |
     return total.per_s, total.lower_bound
 
 
-def _rows_within(samples: Samples, span: Span) -> NDArray[np.bool_]:
+def _rows_within(samples: Samples, span: Span) -> slice:
     """Return which rows lie in a span, its two ends included."""
     edge = 1e-6
-    return (samples.time_s >= span.start_s - edge) & (samples.time_s <= span.end_s + edge)
+    first, last = np.searchsorted(samples.time_s, [span.start_s - edge, span.end_s + edge])
+    return slice(int(first), int(last))
 
 
 def _usual_s(series: Series) -> float:

@@ -153,7 +153,7 @@ NODEOS_METRICS = (
     MetricSpec(
         name="nodeos.cpu_percent", unit="percent", better=Better.LOWER, subject=SubjectKind.NODEOS,
         table="nodeos", columns=(*compute.OWN_CPU, *compute.CHILD_CPU), compute=compute.nodeos_cpu_percent,
-        threshold=Threshold(absolute=0.1, relative=0.03),
+        threshold=POINTS,
     ),
     MetricSpec(
         name="nodeos.main_thread_cpu_percent", unit="percent", better=Better.LOWER, subject=SubjectKind.NODEOS,
@@ -203,7 +203,7 @@ CHAIN_METRICS = (
     _chain(
         name="chain.blocks_per_s", unit="per_s", better=Better.HIGHER,
         columns=("head_block",), compute=_rate("head_block"),
-        threshold=Threshold(absolute=0.02),
+        threshold=Threshold(absolute=0.05),
     ),
     _chain(
         name="chain.transactions_per_s", unit="per_s", better=Better.NEITHER,

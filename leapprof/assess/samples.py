@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from leapprof.analysis.rates import Timeline, timeline
 from leapprof.model import Column, Recording, Table
 from leapprof.units import NS_PER_S
 
@@ -33,16 +34,21 @@ class Samples:
     """Rows of one subject.
 
     Attributes:
-        time_s: (n,) seconds on CLOCK_BOOTTIME of the first boot; later boots are put behind by wall clock.
+        times: of the rows, and what all columns share.
         wall_ns: (n,) host's wall clock.
         breaks: (n,) True where another boot or another process begins.
         columns: name → Column of n values.
     """
 
-    time_s: NDArray[np.float64]
+    times: Timeline
     wall_ns: NDArray[np.int64]
     breaks: NDArray[np.bool_]
     columns: dict[str, Column] = field(default_factory=dict)
+
+    @property
+    def time_s(self) -> NDArray[np.float64]:
+        """Return (n,) seconds on CLOCK_BOOTTIME of the first boot; later boots are put behind by wall clock."""
+        return self.times.time_s
 
     def has(self, *names: str) -> bool:
         """Return whether each column holds at least one reading."""
@@ -77,14 +83,13 @@ def read_samples(
 
 def samples_of(found: Table) -> Samples:
     """Return a table's rows on their timeline."""
-    time_s = timeline_s(found)
     breaks = np.zeros(found.rows, dtype=bool)
     for name in ("boot", *IDENTITY_COLUMNS.get(found.name, ())):
         column = found.integers.get(name)
         if column is not None and column.present.all():
             breaks[1:] |= np.diff(column.values) != 0
     return Samples(
-        time_s=time_s,
+        times=timeline(timeline_s(found), breaks),
         wall_ns=found.integers["wall_ns"].values,
         breaks=breaks,
         columns=found.integers,

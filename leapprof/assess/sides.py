@@ -133,13 +133,14 @@ def pair_devices(before: tuple[Device, ...], after: tuple[Device, ...]) -> tuple
     """
     pairs = []
     for device in before:
-        match = next((d for d in after if _same_device(device, d)), None)
+        match = next((d for d in after if is_same_device(device, d)), None)
         if match is not None:
             pairs.append((device, match))
     return tuple(pairs)
 
 
-def _same_device(first: Device, second: Device) -> bool:
+def is_same_device(first: Device, second: Device) -> bool:
+    """Return whether two devices are one: by wwid, else serial number, else kernel name."""
     for mine, other in ((first.wwid, second.wwid), (first.serial, second.serial)):
         if mine and other:
             return mine == other

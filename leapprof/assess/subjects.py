@@ -69,15 +69,37 @@ def device_pairs(before: CutSide, after: CutSide) -> tuple[DevicePair, ...]:
     roles_before, roles_after = roles_of(first), roles_of(second)
     shown_before, shown_after = _shown(first, roles_before), _shown(second, roles_after)
     pairs = pair_devices(shown_before, shown_after)
-    paired = {a.name for a, _ in pairs}
-    paired_after = {b.name for _, b in pairs}
+    left = tuple(d for d in shown_before if d.name not in {a.name for a, _ in pairs})
+    left_after = tuple(d for d in shown_after if d.name not in {b.name for _, b in pairs})
+    by_role = _pairs_by_role(left, left_after, roles_before, roles_after)
+    paired, paired_after = {a.name for a, _ in by_role}, {b.name for _, b in by_role}
     both: list[tuple[Device | None, Device | None]] = [
         *pairs,
-        *((d, None) for d in shown_before if d.name not in paired),
-        *((None, d) for d in shown_after if d.name not in paired_after),
+        *by_role,
+        *((d, None) for d in left if d.name not in paired),
+        *((None, d) for d in left_after if d.name not in paired_after),
     ]
     found = [_pair(a, b, roles_before, roles_after, first if a else second) for a, b in both]
     return tuple(sorted(found, key=lambda p: (bool(p.view_of), p.role is None, p.device.name)))
+
+
+def _pairs_by_role(
+    before: tuple[Device, ...],
+    after: tuple[Device, ...],
+    roles_before: dict[str, set[str]],
+    roles_after: dict[str, set[str]],
+) -> tuple[tuple[Device, Device], ...]:
+    """Return devices that are not the same drive but carry the same: each the only one of its roles and level."""
+
+    def key(device: Device, roles: dict[str, set[str]]) -> tuple[bool, tuple[str, ...]]:
+        return bool(device.parents), tuple(sorted(roles.get(device.name, ())))
+
+    first, second = [key(d, roles_before) for d in before], [key(d, roles_after) for d in after]
+    return tuple(
+        (before[first.index(k)], after[second.index(k)])
+        for k in dict.fromkeys(first)
+        if k[1] and first.count(k) == 1 and second.count(k) == 1
+    )
 
 
 def _pair(

@@ -12,7 +12,7 @@ from leapprof.assess.material import Material
 from leapprof.assess.sides import CutSide
 from leapprof.assess.wear import WRITES
 from leapprof.model import Effect, Grade, MetricComparison, Verdict, WearComparison
-from leapprof.units import NS_PER_S, format_duration, format_tb_per_year, format_value
+from leapprof.units import DAY_S, NS_PER_S, format_duration, format_tb_per_year, format_value
 
 MOST_SENTENCES = 8
 MINUS = "−"
@@ -110,7 +110,8 @@ def _of(material: Material, name: str) -> Iterator[MetricComparison]:
         for row, m in zip(material.rows, material.metrics, strict=True)
         if m.name == name and not row.view_of
     ]
-    yield from sorted(found, key=lambda m: "state" not in (m.subject.role or ""))
+    with_role = [m for m in found if m.subject.role]
+    yield from sorted(with_role or found, key=lambda m: "state" not in (m.subject.role or ""))
 
 
 def _count(chosen: list[MetricComparison]) -> str:
@@ -139,18 +140,27 @@ def _sentence(metric: MetricComparison, wear: WearComparison | None) -> str:
     assert metric.after is not None
     whom = metric.subject.device or metric.subject.nodeos or ""
     role = f" ({metric.subject.role})" if metric.subject.role else ""
+    if wear and wear.note and wear.note.startswith("a view of "):
+        role = f" ({metric.subject.role}; part of what its drive takes)"
     before, after = (format_value(e.mean, metric.unit) for e in (metric.before, metric.after))
     text = f"{_LABELS[metric.name]} {whom}".strip() + f"{role}: {before} before, {after} after, "
     text += short_effect(metric.difference, metric.unit)
     if metric.name == WRITES and wear and wear.before and wear.after:
         text += (
             f"; {format_tb_per_year(wear.before.tb_per_year)} before and "
-            f"{format_tb_per_year(wear.after.tb_per_year)} after if every hour is like these"
+            f"{format_tb_per_year(wear.after.tb_per_year)} after{_if_short(metric)}"
         )
     grade = " (preliminary)" if metric.grade is Grade.PRELIMINARY else ""
     if metric.verdict is Verdict.INCONCLUSIVE:
         return f"{text}: inconclusive, {metric.reason}."
     return f"{text}: {metric.verdict}{grade}."
+
+
+def _if_short(metric: MetricComparison) -> str:
+    """Return the condition of a yearly figure that stands on less than a day."""
+    sides = (metric.before, metric.after)
+    short = any(side is not None and side.covered_seconds < DAY_S for side in sides)
+    return " if every hour is like these" if short else ""
 
 
 def _hours(cut: CutSide) -> str:

@@ -10,8 +10,8 @@ from scipy import signal, stats
 from leapprof.analysis.batch import Span, batch_length_s, batch_means
 from leapprof.analysis.compare import difference, p_value
 from leapprof.analysis.estimate import (
+    count_bursts,
     estimate,
-    kish_bursts,
     mean_interval,
     quantile_interval,
     zero_rate_interval,
@@ -99,10 +99,12 @@ def test_bursts_are_counted_by_their_weight():
     """Four equal bursts are worth four; one that holds everything is worth one."""
     even = np.zeros(100)
     even[::25] = 5
-    assert kish_bursts(series(even)) == (pytest.approx(4), pytest.approx(0.25))
+    assert count_bursts(series(even)).effective == pytest.approx(4)
+    assert count_bursts(series(even)).largest_share == pytest.approx(0.25)
     single = np.zeros(100)
     single[3] = 9
-    assert kish_bursts(series(single)) == (1, 1)
+    assert count_bursts(series(single)).effective == 1
+    assert count_bursts(series(single)).largest == 9
 
 
 def test_a_quantile_has_an_interval_or_says_that_its_upper_limit_is_unknown():

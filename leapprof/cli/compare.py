@@ -1,0 +1,235 @@
+"""`leapprof compare`: the before-and-after report of two recordings, or of one cut at a change."""
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from leapprof.errors import ConfigError, StoreError
+
+if TYPE_CHECKING:
+    from leapprof.assess.sides import WindowChoice
+    from leapprof.model import Comparison, MetricComparison
+    from leapprof.report import Format
+
+REGRESSION_EXIT = 10
+INCONCLUSIVE_EXIT = 11
+FAIL_ON = ("regression", "inconclusive")
+FORMATS = ("html", "md", "json", "csv", "png")
+_UNIT_S = {"s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+_MOST_FOLDERS = 10_000
+
+
+def command(
+    recordings: Annotated[
+        list[Path],
+        typer.Argument(help="BEFORE and AFTER, or one recording with --change-at.", show_default=False),
+    ],
+    out: Annotated[Path, typer.Option(help="Folder in which a dated folder of its own is made.")] = Path(
+        "reports"
+    ),
+    formats: Annotated[
+        str, typer.Option("--format", help="What is written: html, md, json, csv, png.")
+    ] = "html,md,json,csv",
+    change_at: Annotated[
+        str | None, typer.Option(help="Cut one recording here: 2024-05-01T12:00:00Z, or auto.")
+    ] = None,
+    window: Annotated[
+        str | None,
+        typer.Option(help="Part of each recording: 6h (its last six hours) or 30min..3h (from its start)."),
+    ] = None,
+    across: Annotated[bool, typer.Option("--across", help="Two hosts, or one time, are meant.")] = False,
+    public: Annotated[
+        bool, typer.Option("--public", help="Replace names, addresses and serials by aliases.")
+    ] = False,
+    fail_on: Annotated[
+        str, typer.Option(help="Exit with 10 or 11 on: regression, inconclusive (comma-joined).")
+    ] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print report.json instead of text.")] = False,
+) -> None:
+    """Compare two recordings of a host, before and after a change, and write the report."""
+    from leapprof import report
+
+    wanted = frozenset(report.Format(name) for name in _names(formats, FORMATS, "--format"))
+    fatal = _names(fail_on, FAIL_ON, "--fail-on")
+    comparison = _comparison(recordings, change_at, _window(window), across=across)
+    paths = _written(comparison, out, wanted, public=public)
+    if as_json:
+        _print_json(comparison, public=public)
+    else:
+        _print(comparison, paths)
+    raise typer.Exit(_status(comparison, fatal))
+
+
+def _comparison(
+    recordings: list[Path], change_at: str | None, window: "WindowChoice | None", *, across: bool
+) -> "Comparison":
+    """Return the comparison that the arguments ask for."""
+    from leapprof.assess.compare import compare, compare_cut
+    from leapprof.assess.load import load
+    from leapprof.assess.material import CompareOptions
+
+    repeat = "leapprof compare " + " ".join(path.name for path in recordings)
+    repeat += f" --change-at {change_at}" if change_at else ""
+    options = CompareOptions(window=window, across=across, repeat=(repeat,))
+    if change_at is not None:
+        if len(recordings) != 1:
+            raise ConfigError("--change-at cuts one recording: name one", key="RECORDING")
+        return compare_cut(load(recordings[0]), _moment_ns(change_at), options)
+    if len(recordings) != 2:
+        raise ConfigError("name two recordings, BEFORE and AFTER, or one with --change-at", key="RECORDING")
+    return compare(load(recordings[0]), load(recordings[1]), options)
+
+
+def _written(
+    comparison: "Comparison", out: Path, formats: "frozenset[Format]", *, public: bool
+) -> tuple[Path, ...]:
+    """Write the report into a new folder of its own and return its files.
+
+    The folder is dated by the end of the after recording, so that the same input gives the same name and bytes.
+    """
+    from leapprof import report
+
+    ended_ns = comparison.after.window.end_wall_ns
+    date = datetime.fromtimestamp(ended_ns // 10**9, tz=UTC).strftime("%Y-%m-%d")
+    for number in range(1, _MOST_FOLDERS):
+        folder = out / f"compare-{date}-{number}"
+        try:
+            folder.mkdir(parents=True, exist_ok=False)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise StoreError(str(folder), error.strerror or str(error)) from error
+        return report.write(comparison, folder, formats, public=public)
+    raise StoreError(
+        str(out), f"holds {_MOST_FOLDERS} reports of {date} already; name another folder with --out"
+    )
+
+
+def _print(comparison: "Comparison", paths: tuple[Path, ...]) -> None:
+    """Print headline, table and paths."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
+    console.print(Text(comparison.title, style="bold"))
+    for sentence in comparison.headline:
+        console.print(Text(f"  {sentence}"))
+    table = Table("metric", "before", "after", "difference", "verdict")
+    for metric in comparison.metrics:
+        table.add_row(*(Text(cell) for cell in _cells(metric)))
+    console.print(table)
+    warnings = [f for f in comparison.findings if f.severity != "info"]
+    for finding in warnings:
+        console.print(Text(f"  {finding.severity} {finding.code}: {finding.message}"))
+    for path in paths:
+        console.print(Text(str(path)))
+
+
+def _cells(metric: "MetricComparison") -> tuple[str, ...]:
+    """Return one metric as cells of the table."""
+    from leapprof.assess.texts import signed
+    from leapprof.units import format_value
+
+    whom = metric.subject.device or metric.subject.nodeos
+    change = "–" if metric.difference is None else signed(metric.difference.value, metric.unit)
+    if metric.difference is not None and metric.difference.ci95 is not None:
+        ci95 = metric.difference.ci95
+        change += f" [{signed(ci95.low, metric.unit)}, {signed(ci95.high, metric.unit)}]"
+    return (
+        f"{metric.name} {whom}" if whom else metric.name,
+        format_value(metric.before.mean if metric.before else None, metric.unit),
+        format_value(metric.after.mean if metric.after else None, metric.unit),
+        change,
+        f"{metric.verdict} ({metric.grade})",
+    )
+
+
+def _print_json(comparison: "Comparison", *, public: bool) -> None:
+    """Print what report.json holds."""
+    from leapprof.report.json import render_json
+    from leapprof.report.public import publish
+
+    sys.stdout.write(render_json(publish(comparison) if public else comparison).decode("utf-8"))
+
+
+def _status(comparison: "Comparison", fatal: tuple[str, ...]) -> int:
+    """Return the exit code: regressions of any metric first, then an inconclusive headline metric."""
+    from leapprof.assess.metrics import METRICS
+
+    headline = {spec.name for spec in METRICS if spec.headline}
+    if "regression" in fatal and any(m.verdict == "regressed" for m in comparison.metrics):
+        return REGRESSION_EXIT
+    if "inconclusive" in fatal and any(
+        m.verdict == "inconclusive" and m.name in headline and not m.refused for m in comparison.metrics
+    ):
+        return INCONCLUSIVE_EXIT
+    return 0
+
+
+def _names(text: str, known: tuple[str, ...], key: str) -> tuple[str, ...]:
+    """Return comma-joined names.
+
+    Raises:
+        ConfigError: one is not known.
+    """
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    for name in names:
+        if name not in known:
+            raise ConfigError(f"{name!r} is none of {', '.join(known)}", key=key)
+    return names
+
+
+def _moment_ns(text: str) -> int | None:
+    """Return a moment as nanoseconds of the wall clock; None for auto.
+
+    Raises:
+        ConfigError: it is no moment, or has no time zone.
+    """
+    if text == "auto":
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise ConfigError(
+            f"{text!r} is no moment such as 2024-05-01T12:00:00Z, and not auto", key="--change-at"
+        ) from None
+    if moment.tzinfo is None:
+        raise ConfigError(f"{text!r} has no time zone: add Z for UTC", key="--change-at")
+    return round(moment.timestamp()) * 10**9
+
+
+def _window(text: str | None) -> "WindowChoice | None":
+    """Return the part of both recordings that was asked for.
+
+    Raises:
+        ConfigError: it is none of the two forms.
+    """
+    from leapprof.assess.sides import WindowChoice
+
+    if text is None:
+        return None
+    first, dots, last = text.partition("..")
+    if not dots:
+        return WindowChoice(last_s=_seconds(first))
+    return WindowChoice(from_s=_seconds(first) if first else None, to_s=_seconds(last) if last else None)
+
+
+def _seconds(text: str) -> float:
+    """Return a length of time such as 90s, 30min, 6h or 2d.
+
+    Raises:
+        ConfigError: it is none.
+    """
+    number = text.strip().rstrip("smhdin")
+    unit = text.strip()[len(number) :] or "s"
+    try:
+        seconds = float(number) * _UNIT_S[unit]
+    except (ValueError, KeyError):
+        raise ConfigError(f"{text!r} is no length of time such as 30min or 6h", key="--window") from None
+    if not 0 <= seconds < 10 * 365 * 86_400:
+        raise ConfigError(f"{text!r} is not between 0 and ten years", key="--window")
+    return seconds
