@@ -52,7 +52,7 @@ class DemoPlan:
     record_s: dict[str, float]
 
 
-QUICK = DemoPlan(used_mb=256, transactions_per_s=20, record_s={"mapped": 66.0, "mapped_private": 34.0})
+QUICK = DemoPlan(used_mb=256, transactions_per_s=20, record_s={"mapped": 64.0, "mapped_private": 32.0})
 WHOLE = DemoPlan(used_mb=600, transactions_per_s=20, record_s={"mapped": 230.0, "mapped_private": 230.0})
 
 
