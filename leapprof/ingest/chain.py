@@ -29,6 +29,14 @@ def split_answer(text: str) -> tuple[int | None, int | None, str, str]:
     return status, elapsed_us, words[2].strip() if len(words) > 2 else "", body
 
 
+def server_of(text: str) -> str:
+    """Return the Server header of an ``http/`` section; empty when there is none."""
+    try:
+        return split_answer(text)[2]
+    except ParseError:
+        return ""
+
+
 def chain_row(answers: Mapping[str, str | None], wall_ns: int) -> dict[str, int | None]:
     """Return the columns of one nodeos's answers.
 

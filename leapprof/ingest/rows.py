@@ -7,6 +7,7 @@ leaves its columns out and is named once.
 from leapprof.ingest.boots import BootTracker
 from leapprof.ingest.builder import TableBuilder
 from leapprof.ingest.chain import chain_row
+from leapprof.ingest.changes import ChangeTracker
 from leapprof.ingest.columns import RESET_COLUMNS, TABLES
 from leapprof.ingest.lives import LifeTracker
 from leapprof.ingest.tick import Row, SectionReader, Tick, merge
@@ -29,6 +30,7 @@ class FrameIngest:
         self._builders = {name: TableBuilder(name) for name in TABLES}
         self._boots = BootTracker(boot, boot_id)
         self._lives = LifeTracker()
+        self._changes = ChangeTracker()
         self._events: list[Event] = []
         self._device_names: dict[str, str] = {}
         self._last: dict[tuple[str, ...], Row] = {}
@@ -82,6 +84,8 @@ class FrameIngest:
             if event.kind == "reboot":
                 self._last.clear()
         self._follow(frame, tick)
+        for change in self._changes.add(tick.versions, tick.options):
+            self._event(frame, change.kind, change.id, change.detail)
         self._add_host(frame, tick)
         self._add_devices(frame, tick)
         self._add_nodeos(frame, tick)

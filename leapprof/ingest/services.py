@@ -28,6 +28,7 @@ _PORT = re.compile(r"[0-9]{1,5}", re.ASCII)
 _ANY = {"0.0.0.0": "127.0.0.1", "[::]": "127.0.0.1", "": "127.0.0.1"}  # noqa: S104 - nothing is bound here
 _CATEGORY = "http-category-address"
 _MAX_VALUE_CHARS = 4096
+_MAX_VERSION_CHARS = 64
 
 Options = dict[str, tuple[str | None, ...]]
 
@@ -59,14 +60,14 @@ def answers_of(texts: Mapping[str, str], allowed: Collection[str]) -> Answers:
     for section, text in texts.items():
         kind, _, rest = section.partition("/")
         if kind == "config":
-            told.configs[rest] = _config(text, allowed)
+            told.configs[rest] = config_options(text, allowed)
         elif kind == "http":
             nodeos_id, slash, path = rest.partition("/")
             _take_answer(told, nodeos_id, slash + path, text)
     return told
 
 
-def _config(text: str, allowed: Collection[str]) -> Options:
+def config_options(text: str, allowed: Collection[str]) -> Options:
     """Return the options of ``line TAB name TAB value`` lines; a line of another form is left out."""
     found: Options = {}
     for line in text.split("\n"):
@@ -87,12 +88,17 @@ def _take_answer(told: Answers, nodeos_id: str, path: str, text: str) -> None:
     if not server:
         return
     told.servers[nodeos_id] = server
-    version = parse_server_header(server)
-    if version is None and server.startswith(STAND_IN_SERVER + "/"):
-        version = server[len(STAND_IN_SERVER) + 1 :]
-    version = version or _body_version(path, body)
+    version = server_version(server) or _body_version(path, body)
     if version:
         told.versions.setdefault(nodeos_id, version)
+
+
+def server_version(server: str) -> str | None:
+    """Return the version in a Server header of nodeos or of our stand-in; None in any other."""
+    version = parse_server_header(server)
+    if version is None and server.startswith(STAND_IN_SERVER + "/"):
+        version = server[len(STAND_IN_SERVER) + 1 :][:_MAX_VERSION_CHARS]
+    return version
 
 
 def _body_version(path: str, body: str) -> str | None:

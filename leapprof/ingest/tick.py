@@ -3,9 +3,13 @@
 from dataclasses import dataclass, field, fields, is_dataclass
 
 from leapprof.errors import ParseError
+from leapprof.ingest.chain import server_of
 from leapprof.ingest.sections import process_name, section_text
+from leapprof.ingest.services import Options, config_options, server_version
 from leapprof.model import Frame, ReadStatus, Section
+from leapprof.nodeos.privacy import allowed_option_names
 from leapprof.probes import PROBES, Probe
+from leapprof.probes.cmdline import command_options, parse_cmdline
 from leapprof.probes.diskstats import DiskCounters
 
 BOOT_ID_PATH = "/proc/sys/kernel/random/boot_id"
@@ -30,6 +34,8 @@ class Tick:
     nodeos_devices: dict[tuple[str, str], Row] = field(default_factory=dict)
     threads: dict[tuple[str, str], Row] = field(default_factory=dict)
     answers: dict[str, dict[str, str | None]] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+    options: dict[tuple[str, str], Options] = field(default_factory=dict)
     boot_id: str | None = None
     is_whole: bool = False
 
@@ -66,6 +72,13 @@ class SectionReader:
         self.unreadable: dict[str, str] = {}
         self._notes: dict[ReadStatus, set[str]] = {ReadStatus.DENIED: set(), ReadStatus.ABSENT: set()}
         self._seen: set[str] = set()
+        self._takers = {
+            "nodeos": self._take_process,
+            "child": self._take_process,
+            "cgroup": self._take_cgroup,
+            "http": self._take_answer,
+            "config": self._take_config,
+        }
 
     @property
     def denied(self) -> tuple[str, ...]:
@@ -85,6 +98,14 @@ class SectionReader:
         return tick
 
     def _take(self, tick: Tick, section: Section) -> None:
+        if section.name.startswith("/"):
+            self._take_host(tick, section)
+            return
+        take = self._takers.get(section.name.partition("/")[0])
+        if take is not None:
+            take(tick, section)
+
+    def _take_host(self, tick: Tick, section: Section) -> None:
         name = section.name
         probe = _HOST_PROBES.get(name)
         if probe is not None:
@@ -97,13 +118,6 @@ class SectionReader:
         elif name == BOOT_ID_PATH:
             text = section_text(section)
             tick.boot_id = text.strip()[:64] or None if text is not None else None
-        elif name.startswith(("nodeos/", "child/")):
-            self._take_process(tick, section)
-        elif name.startswith("cgroup/"):
-            self._take_cgroup(tick, section)
-        elif name.startswith("http/"):
-            nodeos_id, slash, path = name[len("http/") :].partition("/")
-            tick.answers.setdefault(nodeos_id, {})[slash + path] = section_text(section)
 
     def _parsed(self, section: Section, probe: Probe, note: str) -> object | None:
         """Return the parsed value; None, with a note, when there is none."""
@@ -121,6 +135,10 @@ class SectionReader:
 
     def _take_process(self, tick: Tick, section: Section) -> None:
         name = process_name(section.name)
+        if name is not None and name.scope == "nodeos" and name.file == "cmdline":
+            words = parse_cmdline(section_text(section) or "")
+            if words:
+                tick.options[name.id, "command line"] = command_options(words)
         probe = _SCOPED_PROBES.get((name.scope, name.file)) if name else None
         if name is None or probe is None:
             return
@@ -135,6 +153,20 @@ class SectionReader:
         else:
             rows = tick.processes.setdefault(name.id, {})
             merge(rows.setdefault((name.pid, name.start_ticks), {}), value)
+
+    def _take_config(self, tick: Tick, section: Section) -> None:
+        text = section_text(section)
+        if text is not None:
+            place = (section.name.partition("/")[2], "config file")
+            tick.options[place] = config_options(text, allowed_option_names())
+
+    def _take_answer(self, tick: Tick, section: Section) -> None:
+        nodeos_id, slash, path = section.name[len("http/") :].partition("/")
+        text = section_text(section)
+        tick.answers.setdefault(nodeos_id, {})[slash + path] = text
+        version = server_version(server_of(text)) if text else None
+        if version:
+            tick.versions[nodeos_id] = version
 
     def _take_cgroup(self, tick: Tick, section: Section) -> None:
         _, nodeos_id, file = [*section.name.split("/", 2), "", ""][:3]
