@@ -153,6 +153,14 @@ def count_bursts(series: Series) -> BurstCount:
     )
 
 
+def upper_limit_only(found: Estimate, count: BurstCount) -> Estimate:
+    """Return the estimate of a rate made by few bursts: nothing is known but an upper limit."""
+    if found.ci95 is None:
+        return found
+    most = few_bursts_limit(max(found.covered_seconds, 1.0), count.effective, count.largest)
+    return replace(found, ci95=Interval(low=0.0, high=max(found.ci95.high, most)))
+
+
 def quantile_interval(series: Series, span: Span, probability: float) -> tuple[float, Interval | None]:
     """Return a quantile and its interval (Woodruff 1952, by batch means of the indicator).
 

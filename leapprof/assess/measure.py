@@ -7,10 +7,9 @@ import numpy as np
 
 from leapprof.analysis.batch import Span, batch_length_s, batch_means, within
 from leapprof.analysis.estimate import (
-    BurstCount,
     count_bursts,
     estimate,
-    few_bursts_limit,
+    upper_limit_only,
     zero_rate_interval,
 )
 from leapprof.analysis.verdict import Bursts, dominated
@@ -88,7 +87,7 @@ def measure(spec: MetricSpec, side: CutSide, samples: Samples, context: Context)
         bursts = Bursts(effective=count.effective, largest_share=count.largest_share)
         largest = count.largest
         if dominated(bursts):
-            found = _upper_limit_only(found, count)
+            found = upper_limit_only(found, count)
     return MeasuredSide(
         estimate=found,
         series=series,
@@ -97,14 +96,6 @@ def measure(spec: MetricSpec, side: CutSide, samples: Samples, context: Context)
         largest_burst=largest,
         lower_bound=lower_bound,
     )
-
-
-def _upper_limit_only(found: Estimate, count: BurstCount) -> Estimate:
-    """Return the estimate of a rate made by few bursts: nothing is known but an upper limit."""
-    if found.ci95 is None:
-        return found
-    most = few_bursts_limit(max(found.covered_seconds, 1.0), count.effective, count.largest)
-    return replace(found, ci95=Interval(low=0.0, high=max(found.ci95.high, most)))
 
 
 def with_zero_interval(side: MeasuredSide, other: MeasuredSide | None) -> MeasuredSide:

@@ -10,6 +10,7 @@ from leapprof.model import Series
 
 
 def series(value):
+    """Return samples of one second each."""
     value = np.array(value, dtype=np.float64)
     weight = np.where(np.isfinite(value), 1.0, 0.0)
     return Series(time_s=np.arange(1.0, value.size + 1), value=value, weight_s=weight)

@@ -20,6 +20,7 @@ from leapprof.model import Series
 
 
 def series(value):
+    """Return samples of one second each."""
     value = np.asarray(value, dtype=np.float64)
     return Series(
         time_s=np.arange(1.0, value.size + 1), value=value, weight_s=np.isfinite(value).astype(float)
@@ -27,11 +28,13 @@ def series(value):
 
 
 def estimated(value):
+    """Return the estimate of samples of one second each."""
     samples, n = series(value), len(value)
     return estimate(batch_means(samples, Span(start_s=0, end_s=float(n)), batch_length_s(n)), samples)
 
 
 def ar1(rng, n, phi, mean=10.0, share=0.15):
+    """Return a stationary AR(1) around a mean."""
     noise = rng.normal(size=n) * math.sqrt(1 - phi * phi)
     start = rng.normal() * phi
     return mean * (1 + share * signal.lfilter([1.0], [1.0, -phi], noise, zi=[start])[0])

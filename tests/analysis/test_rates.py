@@ -9,12 +9,14 @@ from leapprof.model import Column
 
 
 def column(values, present=None):
+    """Return a column; all of it present unless said otherwise."""
     values = np.array(values, dtype=np.int64)
     flags = np.ones(values.size, bool) if present is None else np.array(present, bool)
     return Column(values=values, present=flags)
 
 
 def seconds(n):
+    """Return the first n seconds."""
     return np.arange(n, dtype=np.float64)
 
 

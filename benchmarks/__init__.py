@@ -1,0 +1,1 @@
+"""Measurements of leapprof itself; run by hand, not by the tests."""

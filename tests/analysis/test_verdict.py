@@ -1,0 +1,112 @@
+"""What may be said of two estimates."""
+
+from dataclasses import replace
+
+import pytest
+
+from leapprof.analysis.compare import difference
+from leapprof.analysis.verdict import Bursts, Sides, Threshold, Traits, judge, memory_s
+from leapprof.model import Better, Estimate, Grade, Interval, Verdict
+
+HOURS_2 = 7200.0
+
+
+def known(mean, half=1.0, **changes):
+    """Return a good estimate with a symmetric interval."""
+    plain = Estimate(
+        mean=mean, ci95=Interval(low=mean - half, high=mean + half), p50=None, p95=None, p99=None,
+        samples=7200, effective_samples=400.0, covered_seconds=HOURS_2, standard_error=half / 2,
+        degrees_of_freedom=19, lag1=0.1, batches=20,
+    )  # fmt: skip
+    return replace(plain, **changes)
+
+
+def judged(before, after, *, better=Better.LOWER, threshold=3.0, p_adjusted=None, memory=120.0, **sides):
+    """Return the judgement of a pair."""
+    return judge(
+        difference(before, after),
+        p_adjusted,
+        Sides(before=before, after=after, **sides),
+        Traits(better=better, threshold=threshold, memory_s=memory),
+    )
+
+
+@pytest.mark.parametrize(
+    ("after", "better", "verdict"),
+    [
+        (20, Better.LOWER, Verdict.REGRESSED),
+        (0, Better.LOWER, Verdict.IMPROVED),
+        (20, Better.HIGHER, Verdict.IMPROVED),
+        (20, Better.NEITHER, Verdict.CHANGED),
+        (10.5, Better.LOWER, Verdict.UNCHANGED),
+        (13, Better.LOWER, Verdict.CHANGED),
+    ],
+)
+def test_the_interval_against_the_threshold_gives_the_verdict(after, better, verdict):
+    """Beyond it, inside it, or certainly different by an unknown amount."""
+    found = judged(known(10), known(after), better=better)
+    assert (found.grade, found.verdict) == (Grade.FULL, verdict)
+
+
+def test_an_interval_that_holds_both_is_inconclusive_and_says_what_is_needed():
+    """More of the same would be needed, in whole ten minutes."""
+    found = judged(known(10, 5), known(12, 5))
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert found.needed_seconds > HOURS_2
+    assert found.needed_seconds % 600 == 0
+
+
+def test_under_20_minutes_nothing_is_claimed():
+    """However large the difference."""
+    found = judged(known(10, covered_seconds=1000.0), known(90))
+    assert (found.grade, found.verdict) == (Grade.TOO_SHORT, Verdict.INCONCLUSIVE)
+
+
+def test_a_window_short_for_the_memory_needs_twice_the_interval():
+    """20 memories of 300 s are 100 min: at 50 min a moderate effect is not enough, a huge one is."""
+    half_hour = {"covered_seconds": 3000.0}
+    before = known(10, **half_hour)
+    assert (
+        judged(before, known(5.5, **half_hour), memory=300.0, threshold=2.5).verdict is not Verdict.IMPROVED
+    )
+    found = judged(before, known(0, **half_hour), memory=300.0, threshold=2.5)
+    assert (found.grade, found.verdict) == (Grade.PRELIMINARY, Verdict.IMPROVED)
+
+
+def test_flags_of_the_data_only_add_refusals():
+    """A trend or few independent samples make a full verdict preliminary."""
+    assert judged(known(10, lag1=0.7), known(10)).grade is Grade.PRELIMINARY
+    assert judged(known(10, effective_samples=12.0), known(10)).grade is Grade.PRELIMINARY
+    few = judged(known(10), known(10), after_bursts=Bursts(effective=3.0, largest_share=0.6))
+    assert few.grade is Grade.PRELIMINARY
+    assert "3 bursts" in few.reason
+
+
+def test_with_a_trend_the_ranges_have_to_be_apart():
+    """A level that wanders over the other's range is no improvement, whatever its mean."""
+    before, after = known(10, lag1=0.9), known(4)
+    wide = {"before_range": Interval(low=2, high=20), "after_range": Interval(low=3, high=5)}
+    apart = {"before_range": Interval(low=9.5, high=10.5), "after_range": Interval(low=3.9, high=4.1)}
+    assert judged(before, after, **wide).verdict is Verdict.INCONCLUSIVE
+    assert judged(
+        known(10, lag1=0.9, ci95=Interval(low=9.9, high=10.1)), after, threshold=1.0, **apart
+    ).verdict in {Verdict.IMPROVED}
+
+
+def test_holm_can_take_a_verdict_back():
+    """One of many metrics is significant by chance."""
+    assert judged(known(10), known(0), p_adjusted=0.2).verdict is Verdict.INCONCLUSIVE
+
+
+def test_the_larger_threshold_counts():
+    """2 % of 100 GiB is more than 256 MiB; of 1 GiB it is less."""
+    threshold = Threshold(absolute=256.0, relative=0.02)
+    assert threshold.of(100_000) == 2000
+    assert threshold.of(1000) == 256
+
+
+def test_only_a_day_or_more_may_shorten_the_memory():
+    """A short window under-estimates its own memory."""
+    assert memory_s(known(1, effective_samples=7200.0), 120.0) == 120
+    assert memory_s(known(1, effective_samples=7.2), 120.0) == 1000
+    assert memory_s(known(1, covered_seconds=86_400.0, effective_samples=8640.0), 120.0) == 10
