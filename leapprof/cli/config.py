@@ -8,12 +8,13 @@ from typing import Annotated
 
 import typer
 
+from leapprof.cli.config_facts import facts_of_host, facts_of_recording
 from leapprof.errors import ConfigError, NodeosRefusesError, ParseError
 from leapprof.model import Finding, Severity
 from leapprof.nodeos.diff import Change, diff_options, options_of
 from leapprof.nodeos.explain import Explanation, explain
 from leapprof.nodeos.grammar import MAX_CONFIG_CHARS, Config, parse_config
-from leapprof.nodeos.host_facts import HostFacts, host_facts
+from leapprof.nodeos.host_facts import HostFacts
 from leapprof.nodeos.options import load_tables, table_for
 from leapprof.nodeos.privacy import shown_name
 from leapprof.nodeos.rules import check_config, would_start
@@ -39,17 +40,27 @@ def check(
         Path | None,
         typer.Option(help="A recording of the host, for what depends on memory, cores and drives."),
     ] = None,
+    host: Annotated[
+        str | None,
+        typer.Option(help="The host itself, asked now: inventory name, ssh alias, user@host or local."),
+    ] = None,
+    nodeos: Annotated[
+        str | None, typer.Option(help="Which nodeos of the host, when there are several.")
+    ] = None,
     as_json: _Json = False,
 ) -> None:
     """Say whether nodeos would start with a config.ini (0), or refuse it (7), and what else is wrong with it."""
     version = _version(target, "--target")
     before = None if source is None else _version(source, "--source")
-    facts = None if recording is None else _facts_of(recording)
-    findings = check_config(_read(file), version, source=before, facts=facts)
+    config = _read(file)
+    facts = _facts(recording, host, nodeos)
+    findings = check_config(config, version, source=before, facts=facts)
     starts = would_start(findings)
     sys.stdout.write(_json_findings(findings) if as_json else _text_findings(file, findings))
     if facts is None and not as_json:
-        sys.stderr.write("leapprof: the host is not known: give --recording for the rules about its memory\n")
+        sys.stderr.write(
+            "leapprof: the host is not known: give --recording or --host for the rules about its memory\n"
+        )
     if not starts:
         refused = sum(finding.severity is Severity.ERROR for finding in findings)
         errors = "1 error" if refused == 1 else f"{refused} errors"
@@ -98,11 +109,12 @@ def _read(file: str) -> Config:
     return parse_config(data.decode("utf-8", errors="replace"))
 
 
-def _facts_of(recording: Path) -> HostFacts:
-    from leapprof.store import open_recording  # reads parquet: pyarrow is slow to import
-
-    manifest = open_recording(recording).manifest
-    return host_facts(manifest.host, manifest.topology, manifest.nodeos[0] if manifest.nodeos else None)
+def _facts(recording: Path | None, host: str | None, nodeos: str | None) -> HostFacts | None:
+    if recording is not None and host is not None:
+        raise ConfigError("give --recording or --host, not both", key="--host")
+    if recording is not None:
+        return facts_of_recording(recording, nodeos)
+    return None if host is None else facts_of_host(host, nodeos)
 
 
 def _similar(option: str) -> str:

@@ -60,20 +60,36 @@ class HostFacts:
     drive_write_bytes_per_s: float | None = None
 
 
-def host_facts(host: Host, topology: Topology, nodeos: Nodeos | None) -> HostFacts:
-    """Return what a recording's manifest says of the host and of one nodeos; the rest stays unknown."""
+def host_facts(
+    host: Host, topology: Topology, nodeos: Nodeos | None, *, state_used_bytes: int | None = None
+) -> HostFacts:
+    """Return what a recording's manifest, or a survey, says of the host and of one nodeos; the rest stays unknown.
+
+    Args:
+        host: with its facts.
+        topology: of the host.
+        nodeos: that the config.ini is for, as it was found running; None when there is none.
+        state_used_bytes: as its database size said last.
+    """
     state_dir = nodeos.state_dir if nodeos else None
     mount = topology.mount_of(state_dir) if state_dir else None
     overcommit = _number(host.facts, "overcommit_memory")
     drives = _drives(topology, nodeos)
+    memlock = host.facts.get(f"nodeos.{nodeos.id}.locked_memory_limit_bytes", "") if nodeos else ""
+    # What a running nodeos has mapped privately is committed already, and given back before the next start.
+    is_counted_twice = nodeos is not None and nodeos.map_mode not in (None, "mapped")
     return HostFacts(
         ram_bytes=_number(host.facts, "mem_total_bytes"),
         swap_bytes=_number(host.facts, "swap_total_bytes"),
         overcommit=Overcommit(overcommit) if overcommit in tuple(Overcommit) else None,
         commit_limit_bytes=_number(host.facts, "commit_limit_bytes"),
-        committed_bytes=_number(host.facts, "committed_as_bytes"),
+        committed_bytes=None if is_counted_twice else _number(host.facts, "committed_as_bytes"),
+        memlock_bytes=int(memlock) if _DIGITS.match(memlock) else None,
+        memlock_unlimited=memlock == "unlimited",
         cores=_number(host.facts, "cores"),
         state_filesystem=mount.filesystem if mount else None,
+        state_used_bytes=state_used_bytes,
+        soft_dirty={"yes": True, "no": False}.get(host.facts.get("soft_dirty", "")),
         state_drives=drives["state"],
         blocks_drives=drives["blocks"],
         nodeos_running=nodeos is not None,

@@ -1,21 +1,42 @@
 """`leapprof config`."""
 
+import io
 import json
-import subprocess
 import sys
+from dataclasses import dataclass
 
 import pytest
 
+from leapprof.cli.main import main
+from leapprof.model import Host, Nodeos, Recording, SamplingCost, Topology
+from leapprof.store import RecordingWriter
+
 DEV_KEY = "5KQwrPbwdL6PhXujxW37FSSQZ1JiwsST4cqQzDeyXtP79zkvFD3"
 KEY_LINE = f"signature-provider = EOS6MRyAjQq8ud7hVNYcfnVPJqcVpscN5So8BhtHuGYqET5GDW5CV=KEY:{DEV_KEY}\n"
-PROGRAM = [sys.executable, "-c", "from leapprof.cli.main import main; main()", "config"]
 
 
-def run(*arguments, text=None):
-    """Run the program as an operator does."""
-    return subprocess.run(
-        [*PROGRAM, *arguments], input=text, capture_output=True, text=True, check=False, timeout=60
-    )
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What a command printed and ended with."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Return what runs the program with arguments, as an operator does."""
+
+    def program(*arguments, text=""):
+        monkeypatch.setattr(sys, "argv", ["leapprof", "config", *arguments])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capsys.readouterr()
+        return Result(returncode=ended.value.code or 0, stdout=printed.out, stderr=printed.err)
+
+    return program
 
 
 @pytest.fixture
@@ -26,14 +47,14 @@ def file(tmp_path):
     return path
 
 
-def test_a_config_that_would_start_ends_with_0(file):
+def test_a_config_that_would_start_ends_with_0(file, run):
     """4.0 takes the file, and its findings go to stdout."""
     result = run("check", str(file), "--target", "leap-4.0")
     assert result.returncode == 0
     assert "nothing found" in result.stdout
 
 
-def test_a_config_that_nodeos_refuses_ends_with_7(file):
+def test_a_config_that_nodeos_refuses_ends_with_7(file, run):
     """5.0 refuses the file: the line is on stdout, the verdict on stderr."""
     result = run("check", str(file), "--target", "leap-5.0")
     assert result.returncode == 7
@@ -41,7 +62,7 @@ def test_a_config_that_nodeos_refuses_ends_with_7(file):
     assert "would refuse it (1 error)" in result.stderr
 
 
-def test_json_has_the_findings_of_the_contract(file):
+def test_json_has_the_findings_of_the_contract(file, run):
     """--json prints findings with exactly the promised keys."""
     result = run("check", str(file), "--target", "v5.0.3", "--source", "v4.0.6", "--json")
     document = json.loads(result.stdout)
@@ -51,7 +72,7 @@ def test_json_has_the_findings_of_the_contract(file):
     assert ("option-removed", 3) in [(row["code"], row["line"]) for row in document["findings"]]
 
 
-def test_standard_input_is_read_as_a_file():
+def test_standard_input_is_read_as_a_file(run):
     """- reads from standard input."""
     assert run("check", "-", "--target", "leap-5.0", text="max-clients = 100\n").returncode == 0
 
@@ -68,21 +89,21 @@ def test_standard_input_is_read_as_a_file():
         (["check", "FILE", "--target", "leap-5.0", "--recording", "/nonexistent"], 5),
     ],
 )
-def test_what_is_wrong_ends_with_its_exit_code(file, arguments, status):
+def test_what_is_wrong_ends_with_its_exit_code(file, arguments, status, run):
     """Unknown versions and options are usage errors, unreadable files and recordings are told apart."""
     result = run(*[str(file) if a == "FILE" else a for a in arguments])
     assert result.returncode == status
     assert "Traceback" not in result.stderr
 
 
-def test_a_binary_file_is_unreadable(tmp_path):
+def test_a_binary_file_is_unreadable(tmp_path, run):
     """A file with NUL bytes is no config.ini."""
     path = tmp_path / "shared_memory.bin"
     path.write_bytes(b"EOSIODB3\0\0")
     assert run("check", str(path), "--target", "leap-5.0").returncode == 4
 
 
-def test_diff_groups_by_what_can_move(file, tmp_path):
+def test_diff_groups_by_what_can_move(file, tmp_path, run):
     """Diff tells threads under CPU, and hides the key that differs."""
     after = tmp_path / "after.ini"
     after.write_text("net-threads = 4\n", encoding="utf-8")
@@ -93,7 +114,7 @@ def test_diff_groups_by_what_can_move(file, tmp_path):
     assert {"option": "net-threads", "group": "cpu", "before": "8", "after": "4"} in rows
 
 
-def test_explain_tells_defaults_over_the_versions():
+def test_explain_tells_defaults_over_the_versions(run):
     """Explain prints each stretch with its type and default."""
     result = run("explain", "eos-vm-oc-enable")
     assert "eosio-2.0 to leap-4.0: switch, default false" in result.stdout
@@ -101,7 +122,7 @@ def test_explain_tells_defaults_over_the_versions():
     assert json.loads(run("explain", "eos-vm-oc-enable", "--json").stdout)["group"] == "cpu"
 
 
-def test_the_key_in_a_config_is_never_printed(file):
+def test_the_key_in_a_config_is_never_printed(file, run):
     """Neither output nor error of any command repeats the private key."""
     for arguments in (
         ["check", str(file), "--target", "leap-5.0", "--source", "leap-4.0"],
@@ -111,3 +132,59 @@ def test_the_key_in_a_config_is_never_printed(file):
     ):
         result = run(*arguments)
         assert DEV_KEY not in result.stdout + result.stderr
+
+
+def recording_of(directory, **facts):
+    """Write a recording of a host with these facts and one nodeos, and return its directory."""
+    manifest = Recording(
+        host=Host(name="node", boot_id="boot", facts=facts),
+        nodeos=(Nodeos(id="eos", pid=7, start_ticks=1, map_mode="mapped"),),
+        topology=Topology(),
+        phase="before",
+        interval_s=1.0,
+        started_wall_ns=1,
+        ended_wall_ns=2,
+        transport="replay",
+        cost=SamplingCost(agent="python", samples=0, cpu_s=None, rss_bytes=None, wire_bytes=0),
+    )
+    writer = RecordingWriter.create(directory, manifest)
+    writer.close()
+    return directory
+
+
+def test_a_recording_tells_whether_the_host_has_the_memory(tmp_path, run):
+    """The published host carries the published state, one with half the swap does not."""
+    config = tmp_path / "config.ini"
+    config.write_text(
+        "database-map-mode = mapped_private\nchain-state-db-size-mb = 131072\n", encoding="utf-8"
+    )
+    gib = 2**30
+    for swap_gib, status in ((128, 0), (64, 7)):
+        facts = {
+            "mem_total_bytes": str(32 * gib),
+            "swap_total_bytes": str(swap_gib * gib),
+            "overcommit_memory": "0",
+        }
+        where = recording_of(tmp_path / f"recording-{swap_gib}", **facts)
+        result = run("check", str(config), "--target", "leap-5.0", "--recording", str(where))
+        assert result.returncode == status
+        assert ("state-above-ram-and-swap" in result.stdout) is (status == 7)
+
+
+def test_a_nodeos_that_is_not_in_the_recording_is_a_usage_error(tmp_path, file, run):
+    """--nodeos names one of the recording, or the names that there are are told."""
+    where = recording_of(tmp_path / "recording")
+    result = run("check", str(file), "--target", "leap-4.0", "--recording", str(where), "--nodeos", "wax")
+    assert result.returncode == 2
+    assert "choose one of eos" in result.stderr
+
+
+def test_this_very_host_can_be_asked(tmp_path, run):
+    """--host local samples this machine once: a state of 8 TiB is more than it has."""
+    config = tmp_path / "config.ini"
+    config.write_text("database-map-mode = heap\nchain-state-db-size-mb = 8388608\n", encoding="utf-8")
+    result = run("check", str(config), "--target", "leap-5.0", "--host", "local", "--json")
+    codes = [row["code"] for row in json.loads(result.stdout)["findings"]]
+    assert result.returncode == (7 if "state-above-ram-and-swap" in codes else 0)
+    assert codes[0].startswith("state-above-")
+    assert "state-memory-unchecked" not in codes

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leapprof.nodeos.stages import STAGES, label_stages
+from leapprof.nodeos.stages import STAGES, label_stages, with_writing
 
 NO = float("nan")
 
@@ -42,7 +42,7 @@ def test_an_answer_holds_until_the_next_one():
 def test_silence_before_the_end_is_stopping():
     """A process whose API falls silent for good before it goes away is stopping."""
     found = label([1] * 8 + [0], [400, 400] + [NO] * 6 + [NO])
-    assert found == ["live"] * 5 + ["stopping"] * 3 + ["down"]
+    assert found == ["live"] * 2 + ["stopping"] * 6 + ["down"]
 
 
 def test_silence_of_a_process_that_answers_again_is_syncing():
@@ -62,6 +62,27 @@ def test_evidence_wins_while_the_process_is_up():
     evidence = np.array(["replaying", None, "writing-state", "writing-state"], dtype=object)
     found = label([1, 1, 1, 0], [NO, 400, NO, NO], evidence=evidence)
     assert found == ["replaying", "live", "writing-state", "down"]
+
+
+def test_silence_at_the_end_of_a_recording_is_stopping_when_an_answer_was_missed():
+    """Where the rows end in a silence longer than answers are apart, the node was on its way down."""
+    lag = [400] + [NO] * 9 + [400] + [NO] * 25
+    assert label([1] * 36, lag, step_s=1.0) == ["live"] * 11 + ["stopping"] * 25
+    assert label([1] * 20, lag[:20], step_s=1.0) == ["live"] * 20
+
+
+def test_a_syncing_node_that_falls_silent_is_syncing():
+    """A node that catches up may not answer for long, and is not taken for stopping."""
+    lag = [90_000, 80_000] + [NO] * 8
+    assert label([1] * 10, lag) == ["syncing"] * 10
+
+
+def test_the_write_back_of_a_real_stop_is_told_apart():
+    """The captured stop of mapped_private wrote in bursts for 35 s: all between them is writing back."""
+    labels = np.array(["live"] * 3 + ["stopping"] * 8 + ["down"], dtype=object)
+    rates = np.array([0, 9e7, 0, 0, 3.3e7, 3.8e8, NO, 2e3, 9.4e8, 1.3e8, 0, NO])
+    found = list(with_writing(labels, rates))
+    assert found == ["live"] * 3 + ["stopping"] + ["writing-state"] * 6 + ["stopping", "down"]
 
 
 def test_nothing_gives_nothing():

@@ -44,7 +44,10 @@ REPLACEMENTS = {
     "backing-store": "the state is always kept by chainbase",
     "context-free-data-compression": "nothing replaces it",
 }
+_NO_VERSION = "no version that leapprof knows has it"
 MAX_TYPO_CHARS = 2
+# Looking for the name that was meant takes time; after so many unknown ones the file is not for nodeos.
+MAX_ADVISED = 50
 _NO_ADVICE = "nothing with another name replaces it"
 
 
@@ -86,12 +89,12 @@ def _not_yet(case: Case) -> Iterator[Hit]:
 
 
 def _unknown(case: Case) -> Iterator[Hit]:
-    for hit in _unaccepted(case):
+    strangers = (h for h in _unaccepted(case) if not any(h.option in t.options for t in case.history))
+    for count, hit in enumerate(strangers):
         assert hit.option is not None
-        if not any(hit.option in t.options for t in case.history):
-            shown = shown_name(hit.option)
-            words = {"shown": shown, "advice": _advice(case, hit.option)}
-            yield Hit(line=hit.line, option=shown, words=words)
+        shown = shown_name(hit.option)
+        advice = _advice(case, hit.option) if count < MAX_ADVISED else _NO_VERSION
+        yield Hit(line=hit.line, option=shown, words={"shown": shown, "advice": advice})
 
 
 def _advice(case: Case, name: str) -> str:
@@ -104,7 +107,7 @@ def _advice(case: Case, name: str) -> str:
         return f"nodeos spells it {bare}"
     alike = [o for o in case.table.options if o[:1] == bare[:1] and abs(len(o) - len(bare)) <= MAX_TYPO_CHARS]
     close = difflib.get_close_matches(bare, alike, n=1, cutoff=0.8)
-    return f"did you mean {close[0]}?" if close else "no version that leapprof knows has it"
+    return f"did you mean {close[0]}?" if close else _NO_VERSION
 
 
 def _command_line_only(case: Case) -> Iterator[Hit]:
@@ -126,7 +129,7 @@ def _gone_plugins(case: Case) -> Iterator[Hit]:
     for name, line in case.plugins.items():
         if name not in case.table.plugins:
             having = [t.release for t in case.history if name in t.plugins]
-            known = f"only {', '.join(having)} have it" if having else "no version that leapprof knows has it"
+            known = f"only {', '.join(having)} have it" if having else _NO_VERSION
             yield Hit(line=line, option="plugin", words={"plugin": shown_name(name), "known": known})
 
 

@@ -1,0 +1,74 @@
+"""Facts of a host for `leapprof config check`: from a recording, or asked of the host itself."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from leapprof.errors import ConfigError
+from leapprof.model import Nodeos
+from leapprof.nodeos.host_facts import HostFacts, host_facts
+
+
+def facts_of_recording(path: Path, nodeos: str | None) -> HostFacts:
+    """Return what a recording knows of its host and of one nodeos.
+
+    Args:
+        path: directory of the recording.
+        nodeos: id of the nodeos; None when there is at most one.
+
+    Raises:
+        StoreError: it is no recording, or damaged.
+        ConfigError: there is no such nodeos, or there are several.
+    """
+    from leapprof.assess.load import load  # pyarrow is slow to import
+
+    loaded = load(path)
+    manifest = loaded.manifest
+    chosen = _chosen(manifest.nodeos, nodeos)
+    used = None
+    if chosen is not None:
+        column = loaded.table("chain", ["state_used_bytes"], {"nodeos": chosen.id}).integers.get(
+            "state_used_bytes"
+        )
+        present = column.values[column.present] if column is not None else np.zeros(0, dtype=np.int64)
+        used = int(present[-1]) if present.size else None
+    return host_facts(manifest.host, manifest.topology, chosen, state_used_bytes=used)
+
+
+def facts_of_host(name: str, nodeos: str | None) -> HostFacts:
+    """Ask a host what it is, and return what the rules need of it.
+
+    Args:
+        name: inventory name, ssh alias, ``user@host:port`` or ``local``.
+        nodeos: id of the nodeos; None when there is at most one.
+
+    Raises:
+        SourceError: the host cannot be reached.
+        ConfigError: no such host, no such nodeos, or several.
+    """
+    from leapprof.config.inventory import resolve_hosts
+    from leapprof.recorder.clock import SystemClock
+    from leapprof.recorder.link import AgentLink, choose_agent
+    from leapprof.recorder.session import survey_host
+    from leapprof.sources import open_source
+
+    hosts = resolve_hosts([name], None)
+    if len(hosts) != 1:
+        raise ConfigError(f"names {len(hosts)} hosts; name one", key="--host")
+    source = open_source(hosts[0])
+    try:
+        with AgentLink.open(source, choose_agent(source), SystemClock()) as link:
+            survey = survey_host(link, hosts[0], hosts[0].nodeos).survey
+    finally:
+        source.close()
+    return host_facts(survey.host, survey.topology, _chosen(survey.nodeos, nodeos))
+
+
+def _chosen(found: Sequence[Nodeos], wanted: str | None) -> Nodeos | None:
+    if wanted is None and len(found) <= 1:
+        return found[0] if found else None
+    chosen = next((nodeos for nodeos in found if nodeos.id == wanted), None)
+    if chosen is None:
+        raise ConfigError(f"choose one of {', '.join(sorted(n.id for n in found)) or 'none'}", key="--nodeos")
+    return chosen
