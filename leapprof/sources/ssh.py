@@ -7,9 +7,7 @@ through ``--transport openssh``.
 
 import contextlib
 import socket
-import threading
 import time
-from collections.abc import Iterator
 from typing import Self
 
 import paramiko  # noqa: TID253 (imported lazily by sources/__init__.py)
@@ -27,6 +25,7 @@ from leapprof.sources.base import (
     Timeouts,
 )
 from leapprof.sources.jump import resolve_chain
+from leapprof.sources.liveness import Liveness, watchdog
 from leapprof.sources.proxy import ProxyProcess, start_proxy
 from leapprof.sources.ssh_config import SshSettings
 from leapprof.sources.ssh_errors import translated
@@ -36,31 +35,14 @@ _POLL_S = 0.1
 _CLOSE_WAIT_S = 2.0
 
 
-@contextlib.contextmanager
-def _watchdog(transport: paramiko.Transport, timeout_s: float) -> Iterator[threading.Event]:
-    """Close the transport when the body takes too long: paramiko's exec request itself has no time-out."""
-    barked = threading.Event()
-
-    def bark() -> None:
-        barked.set()
-        transport.close()
-
-    timer = threading.Timer(timeout_s, bark)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield barked
-    finally:
-        timer.cancel()
-
-
 class SshChannel:
     """One program on the host."""
 
-    def __init__(self, host: str, channel: paramiko.Channel) -> None:
+    def __init__(self, host: str, channel: paramiko.Channel, liveness: Liveness) -> None:
         """Wrap a channel whose program has been started."""
         self.host = host
         self._channel = channel
+        self._liveness = liveness
         self._stderr = bytearray()
 
     @property
@@ -82,6 +64,7 @@ class SshChannel:
             try:
                 data = self._channel.recv(READ_BYTES)
             except TimeoutError:
+                self._liveness.check()
                 return b""
         if not data:
             raise ChannelClosedError(self.host, self._ending())
@@ -100,20 +83,27 @@ class SshChannel:
 
     def write(self, data: bytes) -> None:
         """Send all of data, see Channel.write."""
-        view = memoryview(data)
         deadline_s = time.monotonic() + WRITE_TIMEOUT_S
+        with watchdog(self._channel.get_transport(), WRITE_TIMEOUT_S) as barked:
+            try:
+                self._send_all(memoryview(data), deadline_s)
+            except (OSError, EOFError, paramiko.SSHException) as error:
+                if barked.is_set():
+                    raise self._not_taken() from error
+                raise ChannelClosedError(self.host, self._ending()) from error
+
+    def _not_taken(self) -> SourceTimeoutError:
+        return SourceTimeoutError(self.host, "reading of our input by the program", WRITE_TIMEOUT_S)
+
+    def _send_all(self, view: memoryview, deadline_s: float) -> None:
         while view:
             try:
-                sent = self._channel.send(bytes(view[:READ_BYTES]))
+                view = view[self._channel.send(bytes(view[:READ_BYTES])) :]
             except TimeoutError:
                 # the channel's time-out is that of the last read; ours is the deadline
-                sent = 0
+                if time.monotonic() > deadline_s:
+                    raise self._not_taken() from None
                 time.sleep(_POLL_S / 10)
-            except OSError as error:
-                raise ChannelClosedError(self.host, self._ending()) from error
-            view = view[sent:]
-            if view and time.monotonic() > deadline_s:
-                raise SourceTimeoutError(self.host, "reading of our input by the program", WRITE_TIMEOUT_S)
 
     def close_stdin(self) -> None:
         """Tell the program that nothing more will come."""
@@ -168,7 +158,7 @@ class SshSource:
         """
         transport = self._connected()
         limit_s = self._limits.channel_s
-        with translated(self.name, "starting a program", limit_s), _watchdog(transport, limit_s) as barked:
+        with translated(self.name, "starting a program", limit_s), watchdog(transport, limit_s) as barked:
             try:
                 channel = transport.open_session(timeout=limit_s)
                 channel.exec_command(command)
@@ -176,7 +166,7 @@ class SshSource:
                 if barked.is_set():
                     raise SourceTimeoutError(self.name, "start of the program", limit_s) from error
                 raise
-        return SshChannel(self.name, channel)
+        return SshChannel(self.name, channel, Liveness(self.name, transport, self._limits.keepalive_s))
 
     def run(self, command: str, timeout_s: float) -> CommandResult:
         """Run a short command in a channel of its own."""

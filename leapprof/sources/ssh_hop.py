@@ -21,6 +21,7 @@ from leapprof.sources.known_hosts import (
     read_known_hosts,
     read_revoked,
 )
+from leapprof.sources.liveness import WatchedLink
 from leapprof.sources.proxy import ProxyProcess
 from leapprof.sources.ssh_auth import log_in
 from leapprof.sources.ssh_config import DEFAULT_PORT, SshSettings
@@ -168,14 +169,14 @@ def open_hop(
     with _closed_on_error(link.close), translated(host, doing, limits.banner_s):
         keys = read_known_hosts(settings.known_hosts_files)
         names = lookup_names(settings.hostname, settings.port, settings.host_key_alias)
-        transport = paramiko.Transport(link)
+        transport = paramiko.Transport(WatchedLink(link))  # type: ignore[arg-type]  # acts as a socket
         transport.daemon = True
         with _closed_on_error(lambda: close_hop(transport)):
             _prepare(transport, host, settings, known_types(keys, names))
             _start(transport, host, settings, limits, proxy)
             _check_host_key(host, settings, transport.get_remote_server_key(), keys, names)
             log_in(transport, host, settings, limits.auth_s)
-            transport.set_keepalive(int(limits.keepalive_s))
+            transport.set_keepalive(max(1, int(limits.keepalive_s)))
     return transport
 
 

@@ -2,12 +2,13 @@
 
 import os
 import pathlib
+import signal
 import threading
 
 import pytest
 
 from leapprof.errors import SourceTimeoutError
-from leapprof.sources import ChannelClosedError, open_source
+from leapprof.sources import ChannelClosedError, Timeouts, open_source
 from leapprof.sources.base import RUN_OUTPUT_BYTES, STDERR_TAIL_BYTES
 from tests.support.reading import read_until, read_until_closed
 from tests.support.sshd import needs_sshd, sshd, unprivileged_user
@@ -168,6 +169,30 @@ def test_another_user_may_log_in(tmp_path, transport):
     user = unprivileged_user()
     with sshd(tmp_path, user=user) as server, open_source(server.host(transport=transport)) as source:
         assert source.run("id -un", 10).stdout.decode().strip() == user
+
+
+@both
+def test_a_host_that_stops_answering_without_a_word_closes_the_channel(server, transport):
+    """Its sshd is stopped: TCP is up, nothing comes. Three keepalive intervals later the channel closes."""
+    with open_source(server.host(transport=transport), timeouts=Timeouts(keepalive_s=1.0)) as source:
+        channel = source.open("echo one; cat")
+        read_until(channel, b"one\n")
+        pids = server.connection_pids()
+        try:
+            for pid in pids:
+                os.kill(pid, signal.SIGSTOP)
+            assert isinstance(read_until_closed(channel)[1], ChannelClosedError)
+        finally:
+            for pid in pids:
+                os.kill(pid, signal.SIGKILL)
+
+
+@both
+def test_a_quiet_program_is_not_taken_for_a_dead_host(server, transport):
+    """Silence of the program alone closes nothing: sshd answers for it."""
+    with open_source(server.host(transport=transport), timeouts=Timeouts(keepalive_s=1.0)) as source:
+        channel = source.open("sleep 4; echo late; cat")
+        assert read_until(channel, b"late\n") == b"late\n"
 
 
 def test_one_connection_serves_channel_and_commands(server):
