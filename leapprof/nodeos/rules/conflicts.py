@@ -4,12 +4,14 @@ Sources: start-up assertions of chain_plugin, http_plugin, producer_plugin, stat
 trace_api_plugin, Leap 3.1 to Spring 1.2.
 """
 
+import re
 from collections.abc import Callable, Iterator
 
 from leapprof.model import Severity
 from leapprof.nodeos.rules.rule import Case, Hit, Rule
 
 _PARTITION = ("blocks-log-stride", "max-retained-block-files", "blocks-retained-dir", "blocks-archive-dir")
+_PROVIDER = re.compile(r"[^=\s]+=[A-Z]+:\S+\Z")
 _CATEGORY_ADDRESS = "http-category-address"
 
 # Which plugin serves an API category (http_plugin, Leap 5.0).
@@ -92,6 +94,12 @@ def _history_without_plugin(case: Case) -> Iterator[Hit]:
             yield Hit(line=case.line(name), option=name)
 
 
+def _malformed_provider(case: Case) -> Iterator[Hit]:
+    for entry in case.by_name.get("signature-provider", ()):
+        if not _PROVIDER.match(entry.value):
+            yield Hit(line=entry.line, option="signature-provider")
+
+
 RULES = (
     Rule(
         code="block-log-two-ways",
@@ -172,5 +180,13 @@ RULES = (
         message="{option} does nothing: state_history_plugin is not enabled.",
         hint="Add plugin = eosio::state_history_plugin, or remove the line.",
         source="state_history_plugin",
+    ),
+    Rule(
+        code="signature-provider-malformed",
+        severity=Severity.WARNING,
+        applies=_malformed_provider,
+        message="A signature-provider has not the form PUBLIC_KEY=KEY:PRIVATE_KEY (or KEOSD:URL).",
+        hint="Correct it: nodeos starts without the key, and fills its log with errors.",
+        source="seen on Leap 5.0.3: 9 MB of log lines in seconds",
     ),
 )

@@ -45,6 +45,15 @@ def _tmpfs_trips_monitor(case: Case) -> Iterator[Hit]:
         yield Hit(line=case.line(SIZE), option=SIZE, words=words)
 
 
+def _above_filesystem(case: Case) -> Iterator[Hit]:
+    whole, size = case.host.state_filesystem_bytes, state_size_bytes(case)
+    if case.host.state_filesystem == "tmpfs" or whole is None or size is None or size <= whole:
+        return
+    yield Hit(
+        line=case.line(SIZE), option=SIZE, words={"size": format_memory(size), "whole": format_memory(whole)}
+    )
+
+
 def _pool_above_cores(case: Case) -> Iterator[Hit]:
     cores = case.host.cores
     for name in (*_THREAD_POOLS, "read-only-threads"):
@@ -153,6 +162,14 @@ RULES = (
         message="nodeos stops itself when the tmpfs of {whole} holds {allowed}, before the state reaches {size}.",
         hint="Make the tmpfs larger, or raise resource-monitor-space-threshold.",
         source="resource_monitor_plugin",
+    ),
+    Rule(
+        code="state-above-filesystem",
+        severity=Severity.WARNING,
+        applies=_above_filesystem,
+        message="The state may grow to {size}, and its filesystem has {whole}: the file is sparse and starts anyway.",
+        hint="Lower {option}, or move the state: a full filesystem ends in a crash and a dirty state.",
+        source="chainbase pinnable_mapped_file.cpp: the file is made with ftruncate",
     ),
     Rule(
         code="threads-above-cores",

@@ -52,6 +52,15 @@ def test_a_tmpfs_just_above_the_state_trips_the_resource_monitor(tmpfs_gib, more
     assert codes(text, state_filesystem="tmpfs", state_filesystem_bytes=tmpfs_gib * GIB) == found
 
 
+def test_a_state_larger_than_its_filesystem_is_told():
+    """A sparse file above the size of the filesystem starts, and ends badly."""
+    text = "chain-state-db-size-mb = 131072"
+    assert codes(text, state_filesystem="ext4", state_filesystem_bytes=100 * GIB) == [
+        "state-above-filesystem"
+    ]
+    assert codes(text, state_filesystem="ext4", state_filesystem_bytes=200 * GIB) == []
+
+
 def test_more_threads_than_cores_are_told():
     """A pool above the number of cores is a warning, a default is not."""
     assert codes("net-threads = 8\nchain-threads = 4", cores=4) == ["threads-above-cores"]
