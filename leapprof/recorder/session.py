@@ -30,6 +30,8 @@ from leapprof.store import RecordingWriter, Retention
 POLL_S = 0.5
 SILENCE_S = 30.0
 SILENCE_INTERVALS = 10
+FOLLOW_UPS = 2
+"""A config file may tell an HTTP address; only the question after it can ask there for the version."""
 ALWAYS_ON_SPOOL = "always-on"
 
 
@@ -52,8 +54,12 @@ def survey_host(link: AgentLink, host: HostConfig, selectors: tuple[NodeosSelect
     """
     first = link.ask(survey_plan(selectors))
     survey = read_survey(first, host.name)
-    if survey.nodeos:
-        survey = with_answers(survey, link.ask(follow_up_plan(selectors, survey)))
+    for _ in range(FOLLOW_UPS):
+        addresses = [nodeos.http_address for nodeos in survey.nodeos]
+        if survey.nodeos:
+            survey = with_answers(survey, link.ask(follow_up_plan(selectors, survey)))
+        if addresses == [nodeos.http_address for nodeos in survey.nodeos]:
+            break
     return HostSurvey(
         survey=survey,
         findings=survey_findings(host.name, survey.nodeos, survey.denied, first, link.kind),
