@@ -206,7 +206,7 @@ def _matches(selectors: Sequence[NodeosSelector]) -> tuple[Match, ...]:
 
 def _sampling_matches(selectors: Sequence[NodeosSelector], found: Sequence[Nodeos]) -> tuple[Match, ...]:
     """Return matches that name each nodeos apart and find it again after a restart."""
-    if selectors:
+    if selectors and len(found) <= len(selectors):
         return _matches(selectors)
     if not found:
         return _matches((DEFAULT_SELECTOR,))

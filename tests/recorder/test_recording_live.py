@@ -220,12 +220,12 @@ class BreakingChannel:
 class BreakingSource(LocalSource):
     """This machine over a connection that breaks once."""
 
-    opened = 0
+    opened, reads = 0, 16
 
     def open(self, command: str) -> object:  # type: ignore[override]
         self.opened += 1
         channel = super().open(command)
-        return BreakingChannel(channel, 16) if self.opened == 1 else channel
+        return BreakingChannel(channel, self.reads) if self.opened == 1 else channel
 
 
 def test_a_lost_connection_is_a_gap_and_the_recording_goes_on(tmp_path: Path) -> None:

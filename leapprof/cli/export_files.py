@@ -1,0 +1,44 @@
+"""Writes tables of a recording as CSV or Parquet files."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from leapprof.assess.load import LoadedRecording
+from leapprof.errors import ConfigError
+from leapprof.store.guard import translated
+from leapprof.store.segments import to_arrow
+
+
+def export_tables(recording: LoadedRecording, out: Path, form: str) -> Iterator[Path]:
+    """Write one file a table and yield its path.
+
+    Args:
+        recording: what to write.
+        out: directory; made when it does not exist.
+        form: ``csv`` or ``parquet``.
+
+    Raises:
+        ConfigError: a file is there already.
+        StoreError: the disk refuses, or the recording is damaged.
+    """
+    with translated(out):
+        out.mkdir(parents=True, exist_ok=True)
+    targets = {name: out / f"{name}.{form}" for name in recording.table_names}
+    taken = [str(path) for path in targets.values() if path.exists()]
+    if taken:
+        raise ConfigError(f"{', '.join(taken)} exists already; give another directory", key="out")
+    for name, path in targets.items():
+        _write(recording, name, path, form)
+        yield path
+
+
+def _write(recording: LoadedRecording, name: str, path: Path, form: str) -> None:
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    data = to_arrow(recording.table(name))
+    with translated(path):
+        if form == "csv":
+            pyarrow.csv.write_csv(data, path)
+        else:
+            pyarrow.parquet.write_table(data, path, compression="zstd")
