@@ -22,13 +22,16 @@ NS_PER_S = 1_000_000_000
 
 _DECIMAL = ((10**15, "PB"), (10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
 _BINARY = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
-_FIXED_FROM = 100.0
+_NOTHING_BELOW = 1e-9
+"""Below a billionth of any base unit a number is rounding error, not an observation."""
 
 
 def significant(value: float, digits: int = 3) -> str:
     """Return value with that many significant digits, without exponent and with thousands separators."""
-    if value == 0 or not math.isfinite(value):
-        return "0" if value == 0 else str(value)
+    if not math.isfinite(value):
+        return str(value)
+    if abs(value) < _NOTHING_BELOW:
+        return "0"
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     return f"{value:,.{decimals}f}"
 

@@ -10,7 +10,7 @@ import typer
 from leapprof import __version__
 from leapprof.errors import LeapprofError
 
-COMMANDS = ("demo", "doctor", "record", "agents", "show", "compare", "export")
+COMMANDS = ("demo", "doctor", "record", "agents", "show", "compare", "wear", "export")
 GROUPS = ("config",)
 
 app = typer.Typer(

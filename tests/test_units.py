@@ -1,0 +1,71 @@
+"""Units: conversions and how values are printed."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leapprof.units import (
+    GIB,
+    MIB,
+    TB,
+    format_bytes,
+    format_bytes_per_s,
+    format_duration,
+    format_memory,
+    format_tb_per_year,
+    format_value,
+    significant,
+    tb_per_year,
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"), (8.88e-16, "0"), (0.0302, "0.0302"), (1.0, "1.00"), (99.95, "100"), (1234.5, "1,234"),
+        (-4.25, "-4.25"), (126.144, "126"), (math.inf, "inf"),
+    ],
+)  # fmt: skip
+def test_three_significant_digits(value: float, text: str) -> None:
+    """Three digits that mean something, no exponent."""
+    assert significant(value) == text
+
+
+def test_the_year_has_365_days_and_tb_are_decimal() -> None:
+    """12 kB/s is 0.378 TB a year, 4 MB/s is 126 TB, 4 MiB/s is 132 TB."""
+    assert format_tb_per_year(tb_per_year(12e3)) == "0.378 TB/year"
+    assert format_tb_per_year(tb_per_year(4e6)) == "126 TB/year"
+    assert format_tb_per_year(tb_per_year(4 * MIB)) == "132 TB/year"
+
+
+def test_drives_are_decimal_and_memory_is_binary() -> None:
+    """The same bytes read differently on a drive and in memory, and say so."""
+    assert format_bytes(4.09e6) == "4.09 MB"
+    assert format_bytes_per_s(12_000) == "12.0 kB/s"
+    assert format_memory(32 * GIB) == "32.0 GiB"
+    assert format_bytes(3.05 * TB) == "3.05 TB"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0, "0 s"), (59.6, "1 min"), (1710, "28 min 30 s"), (187_200, "2 d 4 h"), (-90, "-1 min 30 s")],
+)
+def test_durations(seconds: float, text: str) -> None:
+    """Two units at most."""
+    assert format_duration(seconds) == text
+
+
+def test_an_absent_value_is_a_dash() -> None:
+    """Missing is never printed as 0."""
+    assert format_value(None, "bytes") == "–"
+
+
+@given(
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.sampled_from(["bytes", "bytes_per_s", "percent", "s"]),
+)
+def test_any_number_prints(value: float, unit: str) -> None:
+    """Every finite value has a text that ends in its unit."""
+    assert format_value(value, unit)
