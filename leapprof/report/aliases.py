@@ -62,9 +62,12 @@ _KEY = re.compile(
     r"(?<![A-Za-z0-9])(?:(?:EOS|(?:PUB|PVT|SIG)_(?:K1|R1|WA|BLS)_)[\w-]{40,}|5[HJK][1-9A-HJ-NP-Za-km-z]{48,50})"
 )
 _HOME = re.compile(r"(?:/(?:export/|var/)?home/|/Users/)[^\s:,;'\"<>|)]+|/root/[^\s:,;'\"<>|)]+")
-_WITH_PORT = re.compile(r"(?<![\w.@-])(?:[\w-]+\.)+[A-Za-z]{2,}(?=:\d{2,5}\b)")
+_WITH_PORT = re.compile(
+    r"(?<![\w.@/-])(?:[\w-]+\.)+(?!(?:ini|log|cpp|hpp|py|json|conf|txt|bin):)[A-Za-z]{2,}(?=:\d{2,5}\b)"
+)
 _IN_URL = re.compile(r"(?<=://)[^\s/:'\"<>]+")
 _AFTER_AT = re.compile(r"(?<![\w.-])[\w.-]+@[\w.-]+\w")
+_UNIT_ENDINGS = (".service", ".scope", ".slice")  # of systemd: nodeos@eos.service is no account
 _BY_FORM = (("key", _KEY), ("uuid", _UUID), ("mac", _MAC), ("path", _HOME))
 
 
@@ -166,7 +169,8 @@ def add_patterns(aliases: Aliases, text: str) -> None:
         if not _is_loopback(address):
             aliases.add(address, "address")
     for match in _AFTER_AT.findall(text):
-        add_host(aliases, match)
+        if not match.endswith(_UNIT_ENDINGS):
+            add_host(aliases, match)
     for match in (*_WITH_PORT.findall(text), *_IN_URL.findall(text)):
         add_value(aliases, match, "address")
 

@@ -3,6 +3,9 @@
 The page's Content-Security-Policy lets only our two scripts run, named by their SHA-256, and lets
 nothing load from anywhere: a script that somebody planted in a host's name could do nothing even if it
 were not escaped, and it is (jinja2 autoescape; ``<`` is never written within the figures' JSON).
+
+``assets/plotly-basic.min.js`` is the file of that name of the npm package plotly.js-basic-dist-min 4.1.1,
+unchanged: the version that plotly 7.1 writes for, with the trace types that we draw and no more.
 """
 
 import base64

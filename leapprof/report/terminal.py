@@ -11,13 +11,8 @@ _VALUE_CHARS = 13
 
 
 def _wrapped(text: str, first: str, rest: str) -> list[str]:
-    return textwrap.wrap(
-        text.replace("\u00a0", " "),
-        WIDTH,
-        initial_indent=first,
-        subsequent_indent=rest,
-        break_on_hyphens=False,
-    ) or [first.rstrip()]
+    lines = textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
+    return [line.replace("\u00a0", " ") for line in lines] or [first.rstrip()]
 
 
 def _cut(text: str, chars: int) -> str:

@@ -117,8 +117,18 @@ def moment_text(wall_ns: int | None) -> str:
     return moment.strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
+def span_text(start_wall_ns: int | None, end_wall_ns: int | None) -> str:
+    """Return a span of time; its date once when it starts and ends on the same day."""
+    start, end = moment_text(start_wall_ns), moment_text(end_wall_ns)
+    date, _, _ = start.partition(" ")
+    same_day = ABSENT not in (start, end) and end.startswith(date)
+    return (
+        f"{start.removesuffix(' UTC')} – {end.removeprefix(date).strip()}" if same_day else f"{start} – {end}"
+    )
+
+
 def duration_text(seconds: float | None) -> str:
     """Return seconds as an operator says them; a dash when absent."""
     if seconds is None or not math.isfinite(seconds):
         return ABSENT
-    return units.format_duration(seconds)
+    return units.format_duration(seconds).replace(" ", _UNBREAKABLE)

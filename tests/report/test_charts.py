@@ -54,7 +54,7 @@ def test_values_are_scaled_for_reading(unit, largest, factor, text):
 def test_many_charts_share_the_room_for_points():
     """Sixty charts have together not more than the page can hold."""
     assert points_a_series(60) * 60 * 2 <= MAX_POINTS
-    drawn = drawn_charts(large())
+    drawn = drawn_charts(large(points=900))
     assert sum(len(d.before_value) + len(d.after_value) for d in drawn) <= MAX_POINTS
 
 

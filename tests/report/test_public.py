@@ -79,6 +79,8 @@ def test_publishing_what_is_published_keeps_the_aliases():
         ("in /home/bob/nodes/data/state", "in path-1"),
         ("in /root/eos", "in path-1"),
         ("bob@box7 logged in", "host-2 logged in"),
+        ("nodeos@eos.service restarted", "nodeos@eos.service restarted"),
+        ("net_plugin.cpp:3021 says config.ini:42", "net_plugin.cpp:3021 says config.ini:42"),
         ("id 123e4567-e89b-42d3-a456-426614174000", "id uuid-1"),
         ("PUB_K1_" + "5" * 50, "key-1"),
     ],

@@ -35,7 +35,7 @@ def test_too_short_shows_means_and_difference_without_interval():
     assert row.verdict == "inconclusive"
     assert (row.before.value, row.difference.value) == ("0.0200\xa0/s", "+0.0300\xa0/s")
     assert (row.before.interval, row.difference.interval, row.ratio.interval) == ("", "", "")
-    assert row.needed == "2 h"
+    assert row.needed == "2\xa0h"
 
 
 def test_measured_pair_reads_as_it_was_measured():
@@ -150,6 +150,14 @@ def test_a_moment_out_of_range_is_a_dash():
     """A host's clock can say anything."""
     assert text.moment_text(2**63) == "2262-04-11 23:47:16 UTC"
     assert text.moment_text(10**30) == "–"
+
+
+def test_a_span_within_a_day_has_its_date_once():
+    """One over midnight has both."""
+    noon = 1_772_366_400_000_000_000
+    assert text.span_text(noon, noon + 10**10) == "2026-03-01 12:00:00 – 12:00:10 UTC"
+    assert text.span_text(noon, noon + 86_400 * 10**9).count("2026-03-0") == 2
+    assert text.span_text(noon, None) == "2026-03-01 12:00:00 UTC – –"
 
 
 def test_subjects_read_as_nodeos_and_device():

@@ -15,7 +15,7 @@ ALL = frozenset(Format)
 def test_every_format_is_written(tmp_path):
     """Each file is there, and the post shows its charts."""
     made = sample(points=50)
-    paths = write(replace(made, charts=made.charts[:2]), tmp_path, ALL, public=False)
+    paths = write(replace(made, charts=made.charts[:1]), tmp_path, ALL, public=False)
     names = [p.relative_to(tmp_path).as_posix() for p in paths]
     assert names[:7] == [
         "report.html", "report.md", "report.json", "metrics.csv", "wear.csv", "series.csv", "distributions.csv",

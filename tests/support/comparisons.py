@@ -267,7 +267,7 @@ def findings(nasty):
     )  # fmt: skip
 
 
-def sample(*, nasty=False, points=1200, reconstructed=None):
+def sample(*, nasty=False, points=240, reconstructed=None):
     """A whole comparison; nasty plants `SECRETS` and `SCRIPT` in everything that comes from hosts."""
     name = "alicekeeper@node7.producer-castle.example:2222" if nasty else "bench-1"
     before = side("before", "mapped", host_name=name, nasty=nasty)
@@ -288,22 +288,25 @@ def sample(*, nasty=False, points=1200, reconstructed=None):
                FactDifference(name="map_mode", subject="eos", before="mapped", after="mapped_private"),
                FactDifference(name="version", subject="eos", before="v5.0.3", after="v5.0.3"), *nasty_facts),
         config_changes=(ConfigChange(nodeos="eos", option="database-map-mode", before="mapped", after="mapped_private"),
-                        ConfigChange(nodeos="eos", option="signature-provider", before="(not shown)", after="(not shown)"),
+                        ConfigChange(nodeos="eos", option="signature-provider", before="(not shown)",
+                                     after="(not shown)"),
                         ConfigChange(nodeos="eos", option="p2p-peer-address",
-                                     before="peer-one.chain-friends.example:9876" if nasty else "p2p.example:9876", after=None)),
+                                     before="peer-one.chain-friends.example:9876" if nasty else "p2p.example:9876",
+                                     after=None)),
         findings=findings(nasty), charts=charts(points),
         headline=("Writes to the state drive fell from 4.09 MB/s to 23 kB/s: 129 TB a year became 0.73 TB a year.",
                   "CPU of nodeos fell by 10 %, from 0.0298 to 0.0267 cores.",
                   "Head lag rose by 0.11 s; everything else that can be compared stayed as it was."),
         repeat=(f"leapprof record {name} --phase before --duration 33m --out recordings",
-                f"leapprof compare recordings/{name}-before-20260301T120000Z recordings/{name}-after-20260301T140000Z --out reports"),
+                f"leapprof compare recordings/{name}-before-20260301T120000Z "
+                f"recordings/{name}-after-20260301T140000Z --out reports"),
         not_measured=("Writes of a stop of nodeos: no stop lies within the windows.",
                       "Write amplification inside the drive: it shows only in the drive's own SMART data."),
         method={"estimator": "means of 90 s batches, Student's t with an effective sample size",
                 "correction": "Holm over all metrics of the report", "warm-up": "300 s left out on each side",
                 "year": "365 days; TB is 10^12 bytes"},
         published=(PublishedFigure(what="state drive, before", published="120 TB/year", ours="129 TB/year",
-                                   why_different="another chain, another load; the published figure was read as MiB and TiB"),)
+                                   why_different="another chain, another load; the published one is in MiB and TiB"),)
         if reconstructed else (),
         control={"pair": "ctl-1 before and after", "result": "unchanged: no drift of the chain's load is seen"},
     )  # fmt: skip
