@@ -32,7 +32,8 @@ def significant(value: float, digits: int = 3) -> str:
         return str(value)
     if abs(value) < _NOTHING_BELOW:
         return "0"
-    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    rounded = float(f"{value:.{digits}g}")  # 99.95 becomes 100 before its digits are counted
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
     return f"{value:,.{decimals}f}"
 
 
