@@ -1,21 +1,40 @@
 """Tests of recording, showing, listing and exporting through the program itself, on this machine."""
 
+import io
 import json
 import os
-import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-CLI = "from leapprof.cli.main import main; main()"
+from leapprof.cli.main import main
 
 
-def leapprof(*words: str) -> subprocess.CompletedProcess[str]:
-    """Run the program."""
-    return subprocess.run(
-        [sys.executable, "-c", CLI, *words], capture_output=True, text=True, check=False, timeout=120
-    )
+@dataclass(frozen=True)
+class Done:
+    """How the program ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def leapprof(*words: str) -> Done:
+    """Run the program in this process."""
+    out, err, before = io.StringIO(), io.StringIO(), sys.argv
+    sys.argv = ["leapprof", *words]
+    code: object = 0
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            main()
+    except SystemExit as end:
+        code = end.code
+    finally:
+        sys.argv = before
+    return Done(code if isinstance(code, int) else 0, out.getvalue(), err.getvalue())
 
 
 @pytest.fixture(scope="module")
