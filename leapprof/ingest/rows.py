@@ -129,10 +129,10 @@ class FrameIngest:
 
     def _follow(self, frame: Frame, tick: Tick) -> None:
         """Note starts, stops and restarts; the counters of a new process start anew."""
-        tick.alive = {
-            nodeos_id: max(rows, key=lambda identity: identity[1])
-            for nodeos_id, rows in tick.processes.items()
-        }
+        for nodeos_id, rows in tick.processes.items():
+            living = [identity for identity in rows if identity not in tick.ended]
+            if living:
+                tick.alive[nodeos_id] = max(living, key=lambda identity: identity[1])
         if not (tick.is_whole or tick.alive):
             return
         for change in self._lives.add(tick.alive):

@@ -4,17 +4,22 @@ from dataclasses import dataclass, field, fields, is_dataclass
 
 from leapprof.errors import ParseError
 from leapprof.ingest.chain import server_of
-from leapprof.ingest.sections import process_name, section_text
+from leapprof.ingest.sections import ProcessName, process_name, section_text
 from leapprof.ingest.services import Options, config_options, server_version
 from leapprof.model import Frame, ReadStatus, Section
 from leapprof.nodeos.privacy import allowed_option_names
 from leapprof.probes import PROBES, Probe
 from leapprof.probes.cmdline import command_options, parse_cmdline
 from leapprof.probes.diskstats import DiskCounters
+from leapprof.probes.pid_stat import PidStat
 
 BOOT_ID_PATH = "/proc/sys/kernel/random/boot_id"
 
 Row = dict[str, int | None]
+
+_ENDED_STATES = frozenset({"Z", "X", "x"})
+"""Zombie and dead (proc(5)): the process has ended, though nobody has waited for it yet."""
+_MAX_REASON_BYTES = 200
 
 _HOST_PROBES = {probe.section: probe for probe in PROBES if probe.scope == "host"}
 _SCOPED_PROBES = {(probe.scope, probe.file): probe for probe in PROBES if probe.scope != "host"}
@@ -29,6 +34,7 @@ class Tick:
     devices: dict[str, DiskCounters] = field(default_factory=dict)
     processes: dict[str, dict[tuple[int, int], Row]] = field(default_factory=dict)
     alive: dict[str, tuple[int, int]] = field(default_factory=dict)
+    ended: set[tuple[int, int]] = field(default_factory=set)
     cgroups: dict[str, Row] = field(default_factory=dict)
     children: dict[str, Row] = field(default_factory=dict)
     nodeos_devices: dict[tuple[str, str], Row] = field(default_factory=dict)
@@ -125,6 +131,9 @@ class SectionReader:
         if text is None:
             if section.status in self._notes:
                 self._notes[section.status].add(note)
+            else:
+                reason = section.text[:_MAX_REASON_BYTES].decode("utf-8", "replace")
+                self.unreadable.setdefault(note, reason)
             return None
         self._seen.add(note)
         try:
@@ -135,24 +144,17 @@ class SectionReader:
 
     def _take_process(self, tick: Tick, section: Section) -> None:
         name = process_name(section.name)
-        if name is not None and name.scope == "nodeos" and name.file == "cmdline":
+        if name is None:
+            return
+        if name.scope == "nodeos" and name.file == "cmdline":
             words = parse_cmdline(section_text(section) or "")
             if words:
                 tick.options[name.id, "command line"] = command_options(words)
-        probe = _SCOPED_PROBES.get((name.scope, name.file)) if name else None
-        if name is None or probe is None:
             return
-        value = self._parsed(section, probe, f"{name.scope}/{name.id}/{name.file}")
-        if value is None:
-            return
-        if isinstance(value, dict):
-            for thread, counters in value.items():
-                merge(tick.threads.setdefault((name.id, thread), {}), counters)
-        elif name.scope == "child":
-            _add_child(tick.children.setdefault(name.id, {}), value, probe.prefix)
-        else:
-            rows = tick.processes.setdefault(name.id, {})
-            merge(rows.setdefault((name.pid, name.start_ticks), {}), value)
+        probe = _SCOPED_PROBES.get((name.scope, name.file))
+        value = self._parsed(section, probe, f"{name.scope}/{name.id}/{name.file}") if probe else None
+        if probe is not None and value is not None:
+            _gather(tick, name, value, probe.prefix)
 
     def _take_config(self, tick: Tick, section: Section) -> None:
         text = section_text(section)
@@ -181,6 +183,20 @@ class SectionReader:
                 tick.nodeos_devices[nodeos_id, device] = row | known
         elif value is not None:
             merge(tick.cgroups.setdefault(nodeos_id, {}), value)
+
+
+def _gather(tick: Tick, name: ProcessName, value: object, prefix: str) -> None:
+    """Put a value of a process where it belongs: thread rows, the sum of children, or the process's row."""
+    if isinstance(value, dict):
+        for thread, counters in value.items():
+            merge(tick.threads.setdefault((name.id, thread), {}), counters)
+    elif name.scope == "child":
+        _add_child(tick.children.setdefault(name.id, {}), value, prefix)
+    else:
+        identity = (name.pid, name.start_ticks)
+        if isinstance(value, PidStat) and value.state in _ENDED_STATES:
+            tick.ended.add(identity)
+        merge(tick.processes.setdefault(name.id, {}).setdefault(identity, {}), value)
 
 
 def _add_child(row: Row, value: object, prefix: str) -> None:

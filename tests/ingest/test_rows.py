@@ -1,5 +1,7 @@
 """Frames become rows and events; what was not read is missing and never 0."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -96,20 +98,8 @@ def test_unreadable_file_is_named_and_its_columns_are_missing() -> None:
 def test_cut_text_loses_its_torn_last_line() -> None:
     """Half a number is not taken for a number."""
     cut = Section(name="/proc/meminfo", status=ReadStatus.CUT, text=b"MemTotal: 8 kB\nMemFree: 12")
-    whole = frame(1, {})
     taken = FrameIngest()
-    taken.add(
-        Frame(
-            seq=1,
-            boottime_ns=1,
-            wall_ns=1,
-            deadline_ns=1,
-            agent_cpu_ns=None,
-            agent_rss_bytes=None,
-            dropped=whole.dropped,
-            sections=(cut,),
-        )
-    )
+    taken.add(replace(frame(1, {}), sections=(cut,), agent_cpu_ns=None))
     host = taken.tables()["host"]
     assert value(host, "mem_total_bytes") == 8192
     assert value(host, "mem_free_bytes") is None
@@ -197,6 +187,23 @@ def test_restart_with_a_pause_is_stopped_then_restarted() -> None:
     down = frame(2, {"/proc/stat": "ctxt 11\n"})
     taken = ingest(frame(1, nodeos_texts(pid=42)), down, frame(3, nodeos_texts(pid=43, start=1200)))
     assert kinds(taken) == [("nodeos-stopped", "eos"), ("nodeos-restarted", "eos")]
+
+
+def test_zombie_has_stopped() -> None:
+    """A process that nobody has waited for is still listed, and runs no more."""
+    zombie = {name: text.replace("(nodeos) S", "(nodeos) Z") for name, text in nodeos_texts().items()}
+    taken = ingest(frame(1, nodeos_texts()), frame(2, zombie), frame(3, zombie))
+    assert kinds(taken) == [("nodeos-stopped", "eos")]
+    assert taken.tables()["nodeos"].rows == 1
+
+
+def test_failed_reading_is_named_with_its_reason() -> None:
+    """Pressure files exist where the kernel was started with psi=0, and cannot be read."""
+    failed = Section(name="/proc/pressure/io", status=ReadStatus.FAILED, text=b"Operation not supported")
+    taken = FrameIngest()
+    taken.add(replace(frame(1, {"/proc/uptime": "1.0 1.0"}), sections=(failed,)))
+    assert taken.unreadable == {"/proc/pressure/io": "Operation not supported"}
+    assert (taken.denied, taken.absent) == ((), ())
 
 
 def test_frame_without_any_tick_reading_says_nothing_of_processes() -> None:
@@ -298,15 +305,6 @@ SECTIONS = st.builds(Section, name=NAMES, status=st.sampled_from(ReadStatus), te
 @given(sections=st.lists(SECTIONS, max_size=6))
 def test_no_frame_breaks_the_ingest(sections: list[Section]) -> None:
     """Whatever a host sends, the frames before and after it are kept."""
-    hostile = Frame(
-        seq=2,
-        boottime_ns=1_002_000_000_000,
-        wall_ns=1,
-        deadline_ns=1,
-        agent_cpu_ns=None,
-        agent_rss_bytes=None,
-        dropped=0,
-        sections=tuple(sections),
-    )
+    hostile = replace(frame(2, {}), sections=tuple(sections))
     taken = ingest(frame(1, nodeos_texts()), hostile, frame(3, nodeos_texts()))
     assert taken.tables()["nodeos"].rows >= 2
