@@ -1,5 +1,6 @@
 """The sh agent, run by dash and by busybox sh, takes the same plan and sends readable frames."""
 
+import contextlib
 import itertools
 import os
 import shutil
@@ -53,7 +54,8 @@ def nodeos(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
         assert process.stdout is not None
         process.stdout.readline()
         yield process
-        os.killpg(process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 @SHELLS
