@@ -57,10 +57,8 @@ def check(
     findings = check_config(config, version, source=before, facts=facts)
     starts = would_start(findings)
     sys.stdout.write(_json_findings(findings) if as_json else _text_findings(file, findings))
-    if facts is None and not as_json:
-        sys.stderr.write(
-            "leapprof: the host is not known: give --recording or --host for the rules about its memory\n"
-        )
+    if not as_json:
+        _write_notes(version, facts)
     if not starts:
         refused = sum(finding.severity is Severity.ERROR for finding in findings)
         errors = "1 error" if refused == 1 else f"{refused} errors"
@@ -90,6 +88,14 @@ def explain_option(
             f"no version of nodeos that leapprof knows has it{_similar(option)}", key=shown_name(option)
         )
     sys.stdout.write(_json_explanation(explanation) if as_json else _text_explanation(explanation))
+
+
+def _write_notes(version: Version, facts: HostFacts | None) -> None:
+    table = table_for(version, load_tables()).version
+    if version.numbers != table.numbers or version.fork:
+        sys.stderr.write(f"leapprof: {version.text} is judged by the options of {table.name}\n")
+    if facts is None:
+        sys.stderr.write("leapprof: the host is not known: --recording or --host adds the rules about it\n")
 
 
 def _version(text: str, key: str) -> Version:
@@ -211,7 +217,8 @@ def _text_explanation(explanation: Explanation) -> str:
     lines = [f"{explanation.name} ({explanation.plugin}{unit})\n"]
     if explanation.effect:
         lines.append(f"  {explanation.effect}\n")
-    lines.append(f"  can move: {explanation.group.replace('_', ' ')}\n")
+    group = explanation.group.replace("_", " ")
+    lines.append("  moves nothing that is measured\n" if group == "none" else f"  can move: {group}\n")
     for stretch in explanation.stretches:
         span = stretch.first if stretch.first == stretch.last else f"{stretch.first} to {stretch.last}"
         default = "no default" if stretch.default is None else f"default {stretch.default}"

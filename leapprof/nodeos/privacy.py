@@ -52,7 +52,7 @@ MAX_NAME_CHARS = 64
 
 _KEY_SHAPED = re.compile(
     r"PVT_|KEY:|KEOSD:|SE:|PRIVATE KEY"  # text forms of private keys and of their providers
-    r"|(?<![1-9A-HJ-NP-Za-km-z])[5KL][1-9A-HJ-NP-Za-km-z]{50,51}(?![1-9A-HJ-NP-Za-km-z])"  # WIF
+    r"|[5KL][1-9A-HJ-NP-Za-km-z]{50}"  # WIF, also inside a longer word; an EOS… public key has none in it
     r"|(?<![0-9A-Fa-f])[0-9A-Fa-f]{64}(?![0-9A-Fa-f])"  # 32 bytes in hex
 )
 

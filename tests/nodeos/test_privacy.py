@@ -36,6 +36,7 @@ def test_every_option_whose_name_speaks_of_a_private_key_is_secret():
     [
         DEV_KEY,
         f"EOS6M=KEY:{DEV_KEY}",
+        f"name{DEV_KEY}x",
         f'["EOS6M","{DEV_KEY}"]',
         "PVT_K1_2bfGi9rYsXQSXXTvJbDAPhHLQUojjaNLomdm3cEJ1XTzMqUt3V",
         "KwDiBf89QgGbjEhKnhXJuH7LrciVrZi3qYjgd9M7rFU73sVHnoWn",
@@ -51,7 +52,14 @@ def test_key_shaped_values_are_hidden_whatever_their_option(value):
 
 @pytest.mark.parametrize(
     "value",
-    ["peer.example:9876", "0.0.0.0:9876:1MB/s", "131072", "/var/lib/nodeos/state", "eosio::chain_api_plugin"],
+    [
+        "peer.example:9876",
+        "0.0.0.0:9876:1MB/s",
+        "131072",
+        "/var/lib/nodeos/state",
+        "eosio::chain_api_plugin",
+        "EOS6MRyAjQq8ud7hVNYcfnVPJqcVpscN5So8BhtHuGYqET5GDW5CV",
+    ],
 )
 def test_ordinary_values_are_shown(value):
     """Addresses, numbers and paths are not taken for keys."""
