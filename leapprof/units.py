@@ -33,7 +33,8 @@ def significant(value: float, digits: int = 3) -> str:
     if abs(value) < _NOTHING_BELOW:
         return "0"
     rounded = float(f"{value:.{digits}g}")  # 99.95 becomes 100 before its digits are counted
-    decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
+    size = abs(rounded) if math.isfinite(rounded) else abs(value)
+    decimals = max(0, digits - 1 - math.floor(math.log10(size)))
     return f"{value:,.{decimals}f}"
 
 
