@@ -99,7 +99,11 @@ def _show_lines(observer: LiveObserver, console: Console, over: threading.Event)
     while not over.wait(PLAIN_EVERY_S):
         for line in observer.lines():
             named = zip(_HEAD[1:], cells(line)[1:], strict=True)
-            console.print(escape(f"{line.host}: " + ", ".join(f"{n} {c}" for n, c in named)), highlight=False)
+            console.print(
+                escape(f"{line.host}: " + ", ".join(f"{n} {c}" for n, c in named)),
+                highlight=False,
+                soft_wrap=True,
+            )
 
 
 def _table(lines: Sequence[LiveLine]) -> RichTable:

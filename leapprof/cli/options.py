@@ -1,0 +1,22 @@
+"""Options that several commands share. Light: `leapprof --help` imports every command."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+HostsArgument = Annotated[
+    list[str],
+    typer.Argument(help="Inventory names, groups, ssh aliases, user@host:port, or local.", metavar="HOST…"),
+]
+InventoryOption = Annotated[Path | None, typer.Option("--inventory", help="TOML file of hosts.")]
+TransportOption = Annotated[
+    str | None, typer.Option("--transport", help="ssh, openssh or local, instead of what the inventory says.")
+]
+NodeosOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--nodeos", help="How to recognise nodeos: exe:NAME, unit:NAME, pid:NUMBER, comm:NAME, cmdline:TEXT."
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Results as JSON on stdout.")]
