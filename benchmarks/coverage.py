@@ -244,30 +244,30 @@ def row(family: Family, n: int, tally: Tally) -> str:
 
 HEAD = """# How often the intervals hold, and how often verdicts are wrong
 
-Made by `python -m benchmarks.coverage`: simulated series of one second whose true mean is known go through the functions
-that make reports. 95 % intervals should hold in 95 of 100 draws; the error of these percentages is about
+Made by `python -m benchmarks.coverage`: simulated series of one second whose true mean is known go through the
+functions that make reports. 95 % intervals should hold in 95 of 100 draws; the error of these percentages is about
 ±{error:.1f} points. Columns, in percent of the draws:
 
-- **level**: the interval of one side's mean holds the truth; **plain**: without the allowance for one more of the largest
-  sample;
+- **level**: the interval of one side's mean holds the truth; **plain**: without the allowance for one more of the
+  largest sample;
 - **difference**, **ratio**: of a pair whose second side is at 0.7 of the first;
 - **width**: half of the level's interval, percent of the mean;
 - **p < .05**: of a pair without difference;
-- **full**: pairs without difference that get the grade full; **alarms (full)**: those of them that are called improved or
-  regressed; **alarms (any)**: of all pairs without difference, whatever their grade;
+- **full**: pairs without difference that get the grade full; **alarms**: those of them that are called improved or
+  regressed; **any alarms**: of all pairs without difference, whatever their grade;
 - **found**: pairs at 0.7 that are called improved.
 
 The difference that matters is 3.5 % for CPU-like series and 20 % for writes. A draw without a single write is left out.
 
-| family | seconds | draws | level | plain | difference | ratio | width | p < .05 | full | alarms (full) | alarms (any) | found |
+| family | seconds | draws | level | plain | difference | ratio | width | p < .05 | full | alarms | any alarms | found |
 |---|---|---|---|---|---|---|---|---|---|---|---|---|
 """
 
 TAIL = """
-Reading: where the window is 20 times the memory or more, the intervals hold. Where it is shorter no method makes up for the
-missing time; such pairs are graded preliminary, have to show their effect with twice the interval, and are seldom wrong then.
-`daily` cannot be told from less than a day by anything but a load that both sides share: same hours, or the figures at equal
-load. `onoff` has no finite memory; nothing is exact there.
+Reading: where the window is 20 times the memory or more, the intervals hold. Where it is shorter no method makes up for
+the missing time; such pairs are graded preliminary, have to show their effect with twice the interval, and are seldom
+wrong then. `daily` cannot be told from less than a day by anything but a load that both sides share: same hours, or the
+figures at equal load. `onoff` has no finite memory; nothing is exact there.
 
 Families:
 

@@ -141,9 +141,9 @@ def judge(effect: Effect, p_adjusted: float | None, sides: Sides, traits: Traits
             needed_seconds=FULL_FROM_S,
         )
     design_s = needed_design_s(sides.before, sides.after, traits)
-    flags = _flags(sides)
+    flags, trend = _flags(sides), _has_trend(sides.before) or _has_trend(sides.after)
     short = have_s < design_s * ROUNDING
-    interval = _with_ranges(effect.ci95, sides) if flags else effect.ci95
+    interval = _with_ranges(effect.ci95, sides) if trend else effect.ci95
     if short or flags:
         interval = _widened(effect.value, interval)
     verdict, text = _verdict(interval, traits)
@@ -203,6 +203,11 @@ def _flags(sides: Sides) -> list[str]:
         elif (estimate.effective_samples or 0.0) < FEWEST_EFFECTIVE:
             found.append(f"{name} is worth {estimate.effective_samples or 0:.0f} independent samples of 20")
     return found
+
+
+def _has_trend(estimate: Estimate) -> bool:
+    """Return whether the batch means follow each other so closely that their spread says little."""
+    return (estimate.lag1 or 0.0) > HIGHEST_LAG1 and estimate.batches >= FEWEST_BATCHES
 
 
 def dominated(bursts: Bursts | None) -> bool:

@@ -120,7 +120,7 @@ def drift(batches: BatchMeans) -> tuple[float, Interval] | None:
 
 
 def hours_covered(start_wall_ns: int, end_wall_ns: int) -> frozenset[int]:
-    """Return the hours of the day (UTC) of which a window covers at least half."""
+    """Return the hours of the day (UTC) of which a window covers at least half; of a short one that of its middle."""
     start, end = start_wall_ns // NS_PER_S, end_wall_ns // NS_PER_S
     first = start // HOUR_S
     found: set[int] = set()
@@ -128,7 +128,7 @@ def hours_covered(start_wall_ns: int, end_wall_ns: int) -> frozenset[int]:
         covered = min(end, (hour + 1) * HOUR_S) - max(start, hour * HOUR_S)
         if covered >= HOUR_S // 2:
             found.add(hour % 24)
-    return frozenset(found)
+    return frozenset(found or {(start + end) // 2 // HOUR_S % 24})
 
 
 def longest_run(good: NDArray[np.bool_]) -> slice:

@@ -161,7 +161,7 @@ def _hours(material: Material) -> Iterator[Finding]:
 
 
 def _ranges(hours: frozenset[int]) -> str:
-    """Return hours as ``0-5, 22-23``; ``none`` for windows under half an hour."""
+    """Return hours as ``0-5, 22-23``."""
     if len(hours) >= WHOLE_DAY_HOURS:
         return "0-23"
     runs: list[list[int]] = []
@@ -170,7 +170,7 @@ def _ranges(hours: frozenset[int]) -> str:
             runs[-1][1] = hour
         else:
             runs.append([hour, hour])
-    return ", ".join(f"{a}-{b}" if a != b else str(a) for a, b in runs) or "of under half an hour"
+    return ", ".join(f"{a}-{b}" if a != b else str(a) for a, b in runs)
 
 
 def _load(material: Material) -> Iterator[Finding]:

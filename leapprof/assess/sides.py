@@ -131,12 +131,13 @@ def pair_devices(before: tuple[Device, ...], after: tuple[Device, ...]) -> tuple
 
     A kernel name alone counts only where neither side knows better: sda may be another drive after a boot.
     """
-    pairs = []
+    found = {a.name: b for a in before for b in after if _same_identity(a, b)}
+    taken = {b.name for b in found.values()}
     for device in before:
-        match = next((d for d in after if is_same_device(device, d)), None)
-        if match is not None:
-            pairs.append((device, match))
-    return tuple(pairs)
+        same = next((d for d in after if d.name == device.name and d.name not in taken), None)
+        if device.name not in found and same is not None and is_same_device(device, same):
+            found[device.name] = same
+    return tuple((a, found[a.name]) for a in before if a.name in found)
 
 
 def is_same_device(first: Device, second: Device) -> bool:
@@ -145,6 +146,13 @@ def is_same_device(first: Device, second: Device) -> bool:
         if mine and other:
             return mine == other
     return first.name == second.name
+
+
+def _same_identity(first: Device, second: Device) -> bool:
+    """Return whether wwid or serial number say that two devices are one."""
+    return bool(first.wwid and first.wwid == second.wwid) or bool(
+        first.serial and first.serial == second.serial
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
