@@ -24,6 +24,7 @@ TOPOLOGY_READS = (
     *(f"/sys/class/block/*/{file}" for file in BLOCK_FILES),
     "/proc/self/mountinfo",
     "/proc/swaps",
+    "/proc/diskstats",
 )
 TOPOLOGY_LISTINGS = (
     "/sys/class/block",

@@ -12,6 +12,7 @@ from leapprof.ingest import pools
 from leapprof.ingest.kinds import kind_of
 from leapprof.model import Device, DeviceKind, Mount, Swap, Topology
 from leapprof.probes.block import BlockFiles, parse_block_files
+from leapprof.probes.diskstats import DiskCounters, parse_diskstats
 from leapprof.probes.mountinfo import parse_mountinfo
 from leapprof.probes.swaps import parse_swaps
 from leapprof.probes.text import MAX_NAME_CHARS
@@ -32,6 +33,7 @@ def build_topology(texts: Mapping[str, str]) -> Topology:
     mounts = _mounts(texts)
     devices = {name: _device(name, block, texts) for name, block in files.items()}
     devices = _without_second_paths(devices, files)
+    devices = _below_silent_heads(devices, texts)
     devices = _over_fabrics(devices, texts)
     devices = _with_mounts(devices, mounts)
     zfs = pools.zfs_pools(texts, files)
@@ -123,6 +125,29 @@ def _without_second_paths(devices: dict[str, Device], files: Mapping[str, BlockF
             found[name] = _multipath_head(device, paths)
             found |= {path.name: replace(path, kind=DeviceKind.MULTIPATH_PATH) for path in paths}
     return found
+
+
+def _below_silent_heads(devices: dict[str, Device], texts: Mapping[str, str]) -> dict[str, Device]:
+    """Count the paths where the kernel does not count at the head.
+
+    Older kernels account NVMe multipath I/O to the paths alone, and the head stays at 0 (atop PR #157).
+    """
+    try:
+        counters = parse_diskstats(texts.get("/proc/diskstats", ""))
+    except ParseError:
+        return devices
+    found = dict(devices)
+    for name, device in devices.items():
+        head = _head_name(name)
+        is_path = device.kind is DeviceKind.MULTIPATH_PATH and head in devices and head != name
+        if is_path and name in counters and head in counters and _is_silent(counters[head], counters[name]):
+            found[name] = replace(device, kind=DeviceKind.DISK)
+            found[head] = replace(found[head], parents=(*found[head].parents, name))
+    return found
+
+
+def _is_silent(head: DiskCounters, path: DiskCounters) -> bool:
+    return head.reads_total == 0 and head.writes_total == 0 and bool(path.reads_total or path.writes_total)
 
 
 def _over_fabrics(devices: dict[str, Device], texts: Mapping[str, str]) -> dict[str, Device]:

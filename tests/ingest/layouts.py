@@ -143,6 +143,13 @@ NVME_MULTIPATH = host(
     ),
     mounts("259:0 / ext4 /dev/nvme0n1"),
 )
+NVME_MULTIPATH_OF_AN_OLDER_KERNEL = host(
+    NVME_MULTIPATH,
+    {
+        "/proc/diskstats": " 259 1 nvme0c0n1 3 0 24 0 3 0 24 0 0 0 0\n 259 2 nvme0c1n1 5 0 8 0 5 0 8 0 0 0 0\n"
+        " 259 0 nvme0n1 0 0 0 0 0 0 0 0 0 0 0\n"
+    },
+)
 NVME_PATH_WITHOUT_HEAD = host(device("nvme0c0n1", "259:1", f"{PCI}/nvme/nvme0/nvme0c0n1", hidden="1"))
 NVME_OVER_FABRICS = host(
     device("nvme0c0n1", "259:1", "../../devices/virtual/nvme-fabrics/ctl/nvme0/nvme0c0n1", hidden="1"),
