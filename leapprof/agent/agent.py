@@ -1679,7 +1679,8 @@ class Agent:
         sampler = self.sampler
         now = boottime_ns()
         until = self.last_beat + self.heartbeat
-        readers, writers = [0], [1] if self.output.queue else []
+        readers = [] if self.ending else [0]  # after "end" the input may end before our answer is out
+        writers = [1] if self.output.queue else []
         if self.tail is not None and not self.output.queue:
             until = min(until, self.tail_at)
         if sampler is not None:

@@ -57,7 +57,10 @@ keep_lines() {
 read_alone() {
   status=ok
   text=
-  if [ ! -e "$2" ]; then status=absent
+  if [ ! -e "$2" ]; then
+    folder=${2%/*}
+    status=absent
+    [ ! -d "$folder" ] || [ -x "$folder" ] || status=denied
   elif [ ! -r "$2" ]; then status=denied
   elif text=$(cat "$2" 2>/dev/null); then
     [ -z "$text" ] || text=$text$nl

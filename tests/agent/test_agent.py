@@ -19,6 +19,7 @@ from leapprof.agent.plan import (
     Plan,
     Read,
     StatVfs,
+    encode_plan,
     plan_message,
 )
 from leapprof.model import ReadStatus
@@ -142,6 +143,17 @@ def test_a_reading_that_is_refused_is_denied(open_talk, section) -> None:
     talk = open_talk("python3")
     talk.plan(Plan(**SURVEY, reads=(Read(path="/proc/1/io"),)))
     assert section(talk.frames(1)[0], "/proc/1/io").status is ReadStatus.DENIED
+
+
+def test_end_is_answered_even_when_the_input_ends_with_it(open_talk) -> None:
+    """A collector that asks, says ``end`` and closes its side gets its frame."""
+    talk = open_talk("python3")
+    done = talk.process.communicate(
+        plan_message(encode_plan(Plan(reads=(Read(path="/proc/uptime"),)))) + END_MESSAGE
+    )
+    frames = talk.decoder.feed(done[0])
+    assert [s.name for s in frames[-1].sections] == ["agent", "/proc/uptime"]
+    assert talk.process.returncode == 0
 
 
 @BOTH
