@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from leapprof.errors import StoreError
 from leapprof.model import Column, Table
@@ -185,8 +186,18 @@ def read_segment(
             data = file.read(columns=names)
         except pa.ArrowException as error:
             raise StoreError(str(path), _damaged(error)) from error
-    table = _from_arrow(name, data)
-    return table if not where else select(table, where)
+    return _from_arrow(name, _filtered(data, where or {}))
+
+
+def _filtered(data: "pa.Table", where: Mapping[str, str]) -> "pa.Table":
+    """Return the rows that have these texts; filtered before they become numpy arrays, which is dearer."""
+    import pyarrow.compute as pc
+
+    for column, wanted in where.items():
+        if column not in data.column_names:
+            return data.slice(0, 0)
+        data = data.filter(pc.equal(data.column(column), wanted))
+    return data
 
 
 _KEY_COLUMNS = frozenset({"seq", "boottime_ns", "wall_ns", "boot"})
@@ -209,8 +220,16 @@ def _from_arrow(name: str, data: "pa.Table") -> Table:
             filled = values.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
             integers[column] = Column(values=np.asarray(filled, dtype=np.int64), present=present)
         elif pa.types.is_string(values.type):
-            texts[column] = np.array(values.to_pylist(), dtype=object)
+            texts[column] = _texts(values)
     return Table(name=name, rows=data.num_rows, integers=integers, texts=texts)
+
+
+def _texts(values: "pa.StringArray") -> NDArray[np.object_]:
+    """Return an object array in which equal texts are one object."""
+    encoded = values.dictionary_encode()
+    known = np.array([*encoded.dictionary.to_pylist(), None], dtype=object)
+    indices = encoded.indices.fill_null(len(known) - 1).to_numpy(zero_copy_only=False)
+    return np.asarray(known[indices], dtype=object)
 
 
 def select(table: Table, where: Mapping[str, str]) -> Table:
