@@ -1,6 +1,8 @@
 """`leapprof demo`: the whole job on this machine, with the stand-in for nodeos."""
 
+import json
 import shutil
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -44,7 +46,8 @@ class DemoPlan:
         used_mb: MiB of state.
         transactions_per_s: of 50 rows each.
         record_s: seconds of recording by map mode. Dirty pages of ``mapped`` reach the disk about every
-            30 s (vm.dirty_expire_centisecs), so its recording holds at least two such write-backs.
+            30 s (vm.dirty_expire_centisecs), so its recording holds two such write-backs at least;
+            mapped_private has none to wait for.
     """
 
     used_mb: int
@@ -52,7 +55,7 @@ class DemoPlan:
     record_s: dict[str, float]
 
 
-QUICK = DemoPlan(used_mb=256, transactions_per_s=20, record_s={"mapped": 64.0, "mapped_private": 32.0})
+QUICK = DemoPlan(used_mb=256, transactions_per_s=20, record_s={"mapped": 70.0, "mapped_private": 20.0})
 WHOLE = DemoPlan(used_mb=600, transactions_per_s=20, record_s={"mapped": 230.0, "mapped_private": 230.0})
 
 
@@ -61,6 +64,7 @@ def command(
     directory: Annotated[Path, typer.Option("--dir", help="Where to work: on a disk, not in memory.")] = Path(
         "leapprof-demo"
     ),
+    as_json: Annotated[bool, typer.Option("--json", help="Print the paths as JSON.")] = False,
 ) -> None:
     """Run the stand-in in mapped, then in mapped_private, sample this machine, and write the report.
 
@@ -72,9 +76,13 @@ def command(
     with progress({"load": 1.0, **plan.record_s, "report": 1.0}) as shown, cleaned_up(root):
         recordings = record_phases(root, plan, shown)
         shown.begin("report")
-        report = write_report(root, recordings)
+        page, headline = write_report(root, recordings)
         shown.done("report")
-    sys.stdout.write(f"{report}\n")
+    if as_json:
+        found = {"format": 1, "report": str(page), "recordings": [str(path) for path in recordings]}
+        sys.stdout.write(json.dumps(found, indent=1) + "\n")
+    else:
+        sys.stdout.write("\n".join((*headline, NOTICE, str(page))) + "\n")
 
 
 def prepared_directory(directory: Path, plan: DemoPlan) -> Path:
@@ -132,30 +140,32 @@ def _available_bytes(meminfo: Path) -> int | None:
 
 @contextmanager
 def cleaned_up(root: Path) -> Iterator[None]:
-    """Remove the state at the end, whatever the end; Ctrl-C says where the rest is kept.
+    """Remove the state at the end, whatever the end; Ctrl-C and SIGTERM say where the rest is kept.
 
     Raises:
-        InterruptedRunError: Ctrl-C.
+        InterruptedRunError: Ctrl-C or SIGTERM.
     """
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
     except KeyboardInterrupt:
         raise InterruptedRunError(str(root)) from None
     finally:
         remove_state(root / "standin")
+        signal.signal(signal.SIGTERM, before)
 
 
 def record_phases(root: Path, plan: DemoPlan, shown: Progress) -> tuple[Path, Path]:
     """Record both phases and return their recordings.
 
-    The state is made first, so that neither phase begins with a load. Before each phase everything dirty is
-    written, so that the pages of one do not land in the other.
+    The state is made first, so that neither phase begins with a load. Before each phase the stand-in's dirty
+    pages are written, so that those of one do not land in the other.
     """
     address = free_address()
     shown.begin("load")
     with _started(root, plan, "mapped", address, load=False) as standin:
         standin.wait_until_ready()
-    settle()
+    settle(root / "standin")
     shown.done("load")
     found = []
     for mode, phase in zip(MODES, ("before", "after"), strict=True):
@@ -164,7 +174,7 @@ def record_phases(root: Path, plan: DemoPlan, shown: Progress) -> tuple[Path, Pa
             shown.begin(mode)
             found.append(_record(root, phase, plan.record_s[mode], standin.pid, shown.advancing(mode)))
             shown.done(mode)
-        settle()
+        settle(root / "standin")
     return found[0], found[1]
 
 
@@ -215,8 +225,8 @@ class _Counting(NullObserver):
         self._advance()
 
 
-def write_report(root: Path, recordings: tuple[Path, Path]) -> Path:
-    """Compare the two recordings from first to last sample, write the report and return its page."""
+def write_report(root: Path, recordings: tuple[Path, Path]) -> tuple[Path, tuple[str, ...]]:
+    """Compare the two recordings from first to last sample; return the report's page and its headline."""
     from leapprof import report
     from leapprof.assess.compare import compare
     from leapprof.assess.load import load
@@ -232,4 +242,5 @@ def write_report(root: Path, recordings: tuple[Path, Path]) -> Path:
     comparison = compare(load(before), load(after), options)
     formats = frozenset({report.Format.HTML, report.Format.MD, report.Format.JSON, report.Format.CSV})
     paths = report.write(comparison, root / "report", formats, public=False)
-    return next(path for path in paths if path.suffix == ".html")
+    page = next(path for path in paths if path.suffix == ".html")
+    return page, (comparison.title, *(f"- {sentence}" for sentence in comparison.headline))

@@ -4,6 +4,7 @@ Exit codes are nodeos's (programs/nodeos/main.cpp): 0 after SIGTERM or SIGINT, 2
 254 for options, a state or an address that cannot be used.
 """
 
+import os
 import signal
 import sys
 import threading
@@ -118,7 +119,8 @@ class Standin:
     def _apply_blocks(self, state: State, blocks: BlockLog) -> None:
         load, first = Load(self._options, state), state.counts.transactions
         due, applied, cpu_us = time.monotonic(), 0, 0
-        while True:
+        parent = os.getppid()
+        while not (self._options.end_with_parent and os.getppid() != parent):
             due = max(due + BLOCK_INTERVAL_S, time.monotonic() - _MAX_BEHIND_S)
             if self._ended.wait(max(0.0, due - time.monotonic())):
                 return

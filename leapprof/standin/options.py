@@ -59,6 +59,7 @@ class Options:
         work_kib_per_transaction: KiB hashed for each transaction, which is where the CPU time goes.
         growth_kib_per_s: KiB by which the used part grows each second.
         from_snapshot: discard the state and fill it anew.
+        end_with_parent: end when the program that started it has gone.
         unused: names of options that were given and have no effect here.
         given: every option as it was given, for the log.
     """
@@ -82,6 +83,7 @@ class Options:
     advice: Advice
     from_snapshot: bool
     seed: int
+    end_with_parent: bool = False
     unused: tuple[str, ...] = ()
     given: tuple[tuple[str, str], ...] = ()
 
@@ -91,7 +93,7 @@ _USED_NAMES = frozenset(
         "data-dir", "config-dir", "state-dir", "blocks-dir", "database-map-mode", "chain-state-db-size-mb",
         "used-mb", "transactions-per-s", "rows-per-transaction", "hot-share", "hot-probability",
         "work-kib-per-transaction", "growth-kib-per-s", "http-server-address", "prometheus-exporter-address",
-        "pretend-version", "write-back", "page-advice", "from-snapshot", "seed",
+        "pretend-version", "write-back", "page-advice", "from-snapshot", "seed", "end-with-parent",
     }
 )  # fmt: skip
 
@@ -196,6 +198,7 @@ def _options(given: Mapping[str, str]) -> Options:
         write_back=_choice(given, "write-back", WriteBack, WriteBack.USED),
         advice=_choice(given, "page-advice", Advice, Advice.RANDOM),
         from_snapshot=given.get("from-snapshot", "false") != "false",
+        end_with_parent=given.get("end-with-parent", "false") != "false",
         seed=int(_number(given, "seed", 1, 0, 2**31)),
         unused=tuple(sorted(set(given) - _USED_NAMES)),
         given=tuple(sorted(given.items())),

@@ -22,6 +22,7 @@ START_TIMEOUT_S = 120.0
 STOP_TIMEOUT_S = 120.0
 _POLL_S = 0.1
 _TAIL_CHARS = 300
+_FILES = (f"state/{FILE_NAME}", "blocks/blocks.log")
 
 
 class Running:
@@ -30,6 +31,7 @@ class Running:
     def __init__(self, data_dir: Path, arguments: Sequence[str], log: Path) -> None:
         """Start it; its log is appended to a file."""
         command = [sys.executable, "-m", "leapprof.standin", "--data-dir", str(data_dir), *arguments]
+        command.append("--end-with-parent")
         self._log = log
         with log.open("ab") as file:
             self._from = file.tell()
@@ -92,16 +94,23 @@ class Running:
 
 def remove_state(data_dir: Path) -> None:
     """Remove what a stand-in left below its data directory, and nothing else."""
-    for name in (f"state/{FILE_NAME}", "blocks/blocks.log"):
+    for name in _FILES:
         (data_dir / name).unlink(missing_ok=True)
     for directory in (data_dir / "state", data_dir / "blocks", data_dir):
         if directory.is_dir() and not any(directory.iterdir()):
             directory.rmdir()
 
 
-def settle() -> None:
-    """Write every dirty page of this machine to its disk, so that they do not land in the next phase."""
-    os.sync()
+def settle(data_dir: Path) -> None:
+    """Write every dirty page of a stand-in's files to the disk, so that none lands in the next phase."""
+    for name in _FILES:
+        path = data_dir / name
+        if path.exists():
+            fd = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(fd)
+            finally:
+                os.close(fd)
 
 
 def free_address() -> str:

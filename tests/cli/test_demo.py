@@ -95,9 +95,10 @@ def test_the_whole_job_in_small(tmp_path):
         pytest.skip("the temporary directory does not lie on a disk")
     with demo.cleaned_up(tmp_path):
         recordings = demo.record_phases(tmp_path, SMALL, PlainProgress({"load": 1.0, **SMALL.record_s}))
-        page = demo.write_report(tmp_path, recordings)
+        page, headline = demo.write_report(tmp_path, recordings)
     report = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
     assert page.read_text(encoding="utf-8").count("stand-in") > 1
+    assert "stand-in" in headline[0]
     sides = [report[side]["nodeos"][0] for side in ("before", "after")]
     assert [side["stand_in"] for side in sides] == [True, True]
     assert [side["map_mode"] for side in sides] == ["mapped", "mapped_private"]
@@ -105,8 +106,9 @@ def test_the_whole_job_in_small(tmp_path):
     assert not (tmp_path / "standin").exists()
 
 
-def test_ctrl_c_ends_the_program_with_130_and_no_stand_in_left(tmp_path):
-    """SIGINT during a recording removes the state, keeps what was recorded and ends all children."""
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_program_with_130_and_no_stand_in_left(tmp_path, number):
+    """A signal during a recording removes the state, keeps what was recorded and ends all children."""
     if filesystem_type(tmp_path) in demo.NOT_ON_DISK:
         pytest.skip("the temporary directory does not lie on a disk")
     program = "from leapprof.cli.main import main; main()"
@@ -120,8 +122,8 @@ def test_ctrl_c_ends_the_program_with_130_and_no_stand_in_left(tmp_path):
     for line in process.stderr:
         if "recording mapped" in line:
             break
-    time.sleep(3)
-    process.send_signal(signal.SIGINT)
+    time.sleep(2)
+    process.send_signal(number)
     _, errors = process.communicate(timeout=60)
     root = next(tmp_path.iterdir())
     assert process.returncode == 130, errors

@@ -67,6 +67,24 @@ def test_a_mode_it_does_not_know_ends_with_254(tmp_path):
     assert any("database-map-mode" in line for line in lines)
 
 
+def test_it_can_end_with_the_program_that_started_it(tmp_path):
+    """A killed demo leaves no stand-in behind, and the state is clean."""
+    code = (
+        "import sys, time; from pathlib import Path; from leapprof.standin.runner import Running\n"
+        f"r = Running(Path({str(tmp_path)!r}), {COMMON!r}, Path({str(tmp_path / 'log')!r}))\n"
+        "r.wait_until_ready(); print(r.pid, flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as starter:
+        pid = int(starter.stdout.readline())
+        starter.kill()
+    for _ in range(100):
+        if not os.path.exists(f"/proc/{pid}/exe"):
+            break
+        time.sleep(0.1)
+    assert not os.path.exists(f"/proc/{pid}/exe")
+    assert (tmp_path / "state" / "shared_memory.bin").read_bytes()[8] == 0
+
+
 def test_private_pages_become_anonymous_and_shared_ones_do_not(tmp_path):
     """The kernel's counters show what the mode does to memory."""
     if filesystem_type(tmp_path) == "tmpfs":
