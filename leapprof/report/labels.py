@@ -70,4 +70,6 @@ def subject_label(subject: Subject) -> str:
 def is_refused(metric: str, denied: tuple[str, ...]) -> bool:
     """Whether a metric is absent because its reading was refused, and not because there is none."""
     ending = _NEEDS_READING.get(metric)
-    return ending is not None and any(reading.endswith(ending) for reading in denied)
+    return ending is not None and any(
+        reading.startswith("nodeos") and reading.endswith(ending) for reading in denied
+    )

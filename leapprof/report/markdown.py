@@ -78,8 +78,9 @@ def _plain(heads: Sequence[str], rows: Iterable[Row]) -> list[str]:
 
 
 def _side(side: SideView) -> str:
+    label = f"{escaped(side.label)}; " if side.label else ""
     return (
-        f"- **{side.name}**: {escaped(side.label)}; host {escaped(side.host)}; {escaped(side.nodeos)}; "
+        f"- **{side.name}**: {label}host {escaped(side.host)}; {escaped(side.nodeos)}; "
         f"compared {side.length}, {side.window}; left out: {escaped(side.left_out)}"
     )
 

@@ -16,6 +16,7 @@ NOT_PERMITTED = "not permitted"
 MAX_TEXT_CHARS = 600
 _SMALLEST_P = 0.001
 _PERCENT_UP_TO = 10.0
+_LARGEST_RATIO = 1_000_000
 _MINUS = "−"
 _UNBREAKABLE = "\u00a0"
 
@@ -77,16 +78,25 @@ def signed_interval_text(interval: Interval | None, unit: str) -> str:
     return _joined(signed_text(interval.low, unit), signed_text(interval.high, unit))
 
 
+def _ratio_number(value: float) -> str:
+    """Return a ratio's digits; beyond a million either way only that, for nobody reads more of them."""
+    if value > _LARGEST_RATIO:
+        return f">{_UNBREAKABLE}{_LARGEST_RATIO:,}"
+    if 0 < value < 1 / _LARGEST_RATIO:
+        return f"<{_UNBREAKABLE}{1 / _LARGEST_RATIO:.6f}"
+    return units.significant(value).replace("-", _MINUS)
+
+
 def ratio_text(value: float | None) -> str:
     """Return a ratio with three significant digits: ``×0.00562``."""
-    return f"×{units.significant(value)}" if value is not None and math.isfinite(value) else ABSENT
+    return f"×{_ratio_number(value)}" if value is not None and math.isfinite(value) else ABSENT
 
 
 def ratio_interval_text(interval: Interval | None) -> str:
     """Return the interval of a ratio; empty without one."""
     if interval is None or not (is_number(interval.low) and is_number(interval.high)):
         return ""
-    return f"{units.significant(interval.low)} to {units.significant(interval.high)}".replace("-", _MINUS)
+    return f"{_ratio_number(interval.low)} to {_ratio_number(interval.high)}"
 
 
 def percent_change_text(ratio: float | None) -> str:

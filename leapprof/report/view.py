@@ -111,7 +111,7 @@ def side_view(side: Side, name: str) -> SideView:
     left_out = [f"{text.duration_text(s)} {text.clean(why)}" for why, s in sorted(window.left_out_s.items())]
     return SideView(
         name=name,
-        label=text.clean(side.label),
+        label="" if side.label == name else text.clean(side.label),
         host=text.clean(recording.host.name),
         nodeos=_nodeos(side),
         recorded=text.span_text(recording.started_wall_ns, recording.ended_wall_ns),

@@ -205,31 +205,23 @@ def wear_rows(comparison: Comparison) -> tuple[WearRow, ...]:
 
 
 def _wear_figure(comparison: Comparison) -> KeyFigure | None:
-    """Return the yearly writes of the state's drive, else of the first drive seen on both sides."""
-    both = [wear for wear in comparison.wear if wear.before and wear.after]
-    both.sort(key=lambda wear: "state" not in (wear.role or "").split(", "))
-    if not both:
-        return None
-    wear = both[0]
-    assert wear.before
-    assert wear.after
-    same = [
-        m
-        for m in comparison.metrics
-        if m.name == "device.write_bytes_per_s" and m.subject.device == wear.device
-    ]
-    if not same:
-        return None
-    row = metric_row(same[0], comparison)
-    return KeyFigure(
-        label="Drive writes a year",
-        subject=row.subject,
-        before=text.value_text(wear.before.tb_per_year, "tb_per_year"),
-        after=text.value_text(wear.after.tb_per_year, "tb_per_year"),
-        change=row.change,
-        verdict=row.verdict,
-        sign=row.sign,
-    )
+    """Return the yearly writes of one drive: one whose writes changed, and of these the state's, comes first."""
+    metrics = {m.subject.device: m for m in comparison.metrics if m.name == "device.write_bytes_per_s"}
+    found = [(w, w.before, w.after, metrics[w.device]) for w in comparison.wear if w.device in metrics]
+    found.sort(key=lambda f: (f[3].verdict in _UNDECIDED, "state" not in (f[0].role or "").split(", ")))
+    for _, before, after, metric in found:
+        if before is not None and after is not None:
+            row = metric_row(metric, comparison)
+            return KeyFigure(
+                label="Drive writes a year",
+                subject=row.subject,
+                before=text.value_text(before.tb_per_year, "tb_per_year"),
+                after=text.value_text(after.tb_per_year, "tb_per_year"),
+                change=row.change,
+                verdict=row.verdict,
+                sign=row.sign,
+            )
+    return None
 
 
 def _metric_figure(metric: MetricComparison, comparison: Comparison) -> KeyFigure:
@@ -245,16 +237,26 @@ def _metric_figure(metric: MetricComparison, comparison: Comparison) -> KeyFigur
     )
 
 
+def _is_worth_a_card(metric: MetricComparison) -> bool:
+    """Whether a metric was seen on both sides and is not nothing on both."""
+    if metric.before is None or metric.after is None:
+        return False
+    return not (metric.before.mean == 0 and metric.after.mean == 0)
+
+
 def key_figures(comparison: Comparison) -> tuple[KeyFigure, ...]:
-    """Return up to four numbers for the top of the page: wear first, then what changed."""
+    """Return up to four numbers for the top of the page: wear first, then what changed, then the usual ones."""
     wear = _wear_figure(comparison)
     figures = [wear] if wear else []
-    seen = [m for name in _KEY_METRICS for m in comparison.metrics if m.name == name and m.before and m.after]
-    if wear:
-        seen = [m for m in seen if m.name != "device.write_bytes_per_s"]
-    seen.sort(key=lambda m: m.verdict in _UNDECIDED)
-    names: set[str] = set()
-    for metric in seen:
+    rank = {name: i for i, name in enumerate(_KEY_METRICS)}
+    names = {"device.write_bytes_per_s"} if wear else set()
+    candidates = [
+        m
+        for m in comparison.metrics
+        if _is_worth_a_card(m) and (m.name in rank or m.verdict not in _UNDECIDED)
+    ]
+    candidates.sort(key=lambda m: (m.verdict in _UNDECIDED, rank.get(m.name, len(rank))))
+    for metric in candidates:
         if metric.name not in names and len(figures) < _MAX_KEY_FIGURES:
             names.add(metric.name)
             figures.append(_metric_figure(metric, comparison))

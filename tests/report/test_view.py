@@ -98,6 +98,23 @@ def test_key_figures_open_with_the_wear_of_the_state_drive():
     )
 
 
+def test_key_figures_leave_out_what_is_nothing_on_both_sides():
+    """No card says that 0 became 0."""
+    assert "Swap in use" not in [figure.label for figure in report_view(sample()).key_figures]
+
+
+def test_ratios_beyond_a_million_are_not_written_out():
+    """An interval that is nearly unbounded stays readable."""
+    assert text.ratio_interval_text(Interval(low=0.0, high=3.4e41)) == "0 to >\xa01,000,000"
+    assert text.ratio_text(1e-9) == "×<\xa00.000001"
+
+
+def test_a_side_whose_label_is_its_name_says_it_once():
+    """``before: before`` helps nobody."""
+    made = sample()
+    assert report_view(replace(made, before=replace(made.before, label="before"))).before.label == ""
+
+
 def test_a_comparison_of_nothing_has_a_view():
     """No metric, no wear, no chart: still a report."""
     empty = replace(
