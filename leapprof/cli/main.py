@@ -1,8 +1,12 @@
-"""The `leapprof` program: lists the commands and turns our errors into exit codes."""
+"""The `leapprof` program: lists the commands and turns our errors into exit codes.
+
+Only the command that is called is imported: the others are listed by their one line, so that `leapprof --help`
+needs neither numpy nor anything heavier.
+"""
 
 import importlib
-import importlib.util
 import sys
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -10,15 +14,17 @@ import typer
 from leapprof import __version__
 from leapprof.errors import LeapprofError
 
-COMMANDS = ("demo", "doctor", "record", "agents", "show", "compare", "wear", "export")
-GROUPS = ("config",)
-
-app = typer.Typer(
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    add_completion=False,
-    help="Before-and-after profiling of hosts that run Antelope nodes: CPU, memory, swap, drive wear.",
-)
+COMMANDS = {
+    "demo": "The whole job on this machine, with a stand-in for nodeos.",
+    "doctor": "Can hosts be sampled, and what can be read there?",
+    "record": "Sample hosts, before and after a change or always.",
+    "agents": "List, end and remove detached samplers of hosts.",
+    "show": "What is in a recording.",
+    "compare": "The before-and-after report.",
+    "wear": "TB a year and lifetime of each drive.",
+    "export": "The tables of a recording as CSV or Parquet.",
+}
+GROUPS = {"config": "Check, compare and explain config.ini of nodeos."}
 
 
 def _print_version(wanted: bool) -> None:
@@ -27,7 +33,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
@@ -36,22 +41,42 @@ def _root(
     del version
 
 
+def _listed_only() -> None:
+    """Stand for a command that this call does not run."""
+
+
 def _module(name: str) -> Any:  # noqa: ANN401 - modules of commands
     return importlib.import_module(f"leapprof.cli.{name}")
 
 
-for _name in COMMANDS:
-    if importlib.util.find_spec(f"leapprof.cli.{_name}"):
-        app.command(_name)(_module(_name).command)
-for _name in GROUPS:
-    if importlib.util.find_spec(f"leapprof.cli.{_name}"):
-        app.add_typer(_module(_name).app, name=_name)
+def build_app(arguments: Sequence[str]) -> typer.Typer:
+    """Return the program, with the command that the arguments name imported."""
+    called = next((word for word in arguments if not word.startswith("-")), None)
+    app = typer.Typer(
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,  # rich's help costs more than the rest of the program's start
+        add_completion=False,
+        help="Before-and-after profiling of hosts that run Antelope nodes: CPU, memory, swap, drive wear.",
+    )
+    app.callback()(_root)
+    for name, line in COMMANDS.items():
+        if name == called:
+            app.command(name, short_help=line)(_module(name).command)
+        else:
+            app.command(name, short_help=line)(_listed_only)
+    for name, line in GROUPS.items():
+        if name == called:
+            app.add_typer(_module(name).app, name=name)
+        else:
+            app.command(name, short_help=line)(_listed_only)
+    return app
 
 
 def main() -> None:
     """Run the program; what we know of ends with its exit code and one message, never a traceback."""
     try:
-        app()
+        build_app(sys.argv[1:])()
     except LeapprofError as error:
         sys.stderr.write(f"leapprof: {error}\n")
         raise SystemExit(error.exit_code) from None
