@@ -22,6 +22,7 @@ FEWEST_FOR_LAG1 = 10
 """With fewer batches (whole days) each is taken as independent: its lag-1 autocorrelation cannot be seen."""
 RULE_OF_THREE = 3.0
 FEWEST_BATCHES = 2
+BURST_S = 5.0
 
 
 def t_quantile(probability: float, degrees_of_freedom: float) -> float:
@@ -65,7 +66,7 @@ def mean_interval(batch: NDArray[np.float64], *, non_negative: bool, largest_sha
     Args:
         batch: the means.
         non_negative: the metric cannot be below 0: the log-scale interval joins in.
-        largest_share: part of the mean that the single largest sample makes up; the upper limit allows for
+        largest_share: part of the mean that the single largest burst makes up; the upper limit allows for
             one more such, because the tail of a bursty process is mostly unseen.
     """
     k, mean = batch.size, float(batch.mean())
@@ -188,7 +189,7 @@ def _with_interval(
 ) -> Estimate:
     """Return the estimate with interval, standard error and effective samples."""
     batch = batches.mean
-    share = _largest_share(value, weight) if batches.non_negative else 0.0
+    share = _largest_excess(value, weight) if batches.non_negative else 0.0
     around = mean_interval(batch, non_negative=batches.non_negative, largest_share=share)
     shift = plain.mean - float(batch.mean())
     low, high = around.low + shift, around.high + shift
@@ -232,13 +233,20 @@ def _mean(
     return None
 
 
-def _largest_share(value: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
-    """Return the share of the largest sample in the sum of all; 0 without any."""
+def _largest_excess(value: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
+    """Return by what share of the sum of all the largest burst exceeds an average stretch as long; 0 without any.
+
+    A burst is what falls into BURST_S seconds: a flush rarely ends within one sample.
+    """
     if not value.size:
         return 0.0
-    amount = value * weight
-    total = float(amount.sum())
-    return float(amount.max()) / total if total > 0 else 0.0
+    sums = np.cumsum(value * weight)
+    total = float(sums[-1])
+    samples = max(round(BURST_S * value.size / max(float(weight.sum()), 1.0)), 1)
+    if total <= 0 or samples >= value.size:
+        return 0.0
+    largest = max(float((sums[samples:] - sums[:-samples]).max()), float(sums[samples - 1]))
+    return max(largest / total - samples / value.size, 0.0)
 
 
 def _quantiles(value: NDArray[np.float64]) -> tuple[float | None, float | None, float | None]:

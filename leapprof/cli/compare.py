@@ -20,6 +20,7 @@ FAIL_ON = ("regression", "inconclusive")
 FORMATS = ("html", "md", "json", "csv", "png")
 _UNIT_S = {"s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 _MOST_FOLDERS = 10_000
+_WIDTH_OF_A_FILE = 160
 
 
 def command(
@@ -114,7 +115,8 @@ def _print(comparison: "Comparison", paths: tuple[Path, ...]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
+    width = None if sys.stdout.isatty() else _WIDTH_OF_A_FILE
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=True, width=width)
     console.print(Text(comparison.title, style="bold"))
     for sentence in comparison.headline:
         console.print(Text(f"  {sentence}"))

@@ -1,0 +1,104 @@
+"""leapprof compare, as it is called: exit codes, folders, formats."""
+
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from leapprof.cli.compare import command
+from leapprof.errors import ConfigError, StoreError
+
+SAMPLES = Path(__file__).parent.parent.parent / "samples"
+BEFORE, AFTER = (str(SAMPLES / "nodeos-v5" / mode) for mode in ("mapped", "mapped_private"))
+ACROSS = (str(SAMPLES / "nodeos-v5-long" / mode) for mode in ("mapped", "mapped_private"))
+
+app = typer.Typer(pretty_exceptions_enable=False)
+app.command()(command)
+
+
+def run(*arguments):
+    """Run the command; an error of ours is raised as main() would see it."""
+    result = CliRunner().invoke(app, [str(a) for a in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def test_two_recordings_become_a_report_in_a_folder_of_its_own(tmp_path):
+    """Headline and table on the terminal, files in a dated folder whose number counts up."""
+    first = run(BEFORE, AFTER, "--out", tmp_path, "--format", "json")
+    assert first.exit_code == 0
+    assert "Too short for a verdict" in first.output
+    assert "nodeos.state_resident_bytes" in first.output
+    run(BEFORE, AFTER, "--out", tmp_path, "--format", "json")
+    folders = sorted(p.name for p in tmp_path.iterdir())
+    assert [name[-2:] for name in folders] == ["-1", "-2"]
+    assert folders[0].startswith("compare-20")
+    files = [tmp_path / name / "report.json" for name in folders]
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_json_goes_to_standard_output_and_is_a_document(tmp_path):
+    """For machines: nothing but report.json."""
+    result = run(BEFORE, AFTER, "--out", tmp_path, "--format", "json", "--json")
+    document = json.loads(result.stdout)
+    assert document["format"] == 1
+    assert {m["grade"] for m in document["metrics"]} == {"too_short"}
+
+
+def test_two_nodes_at_the_same_time_need_across(tmp_path):
+    """The long pair ran side by side."""
+    before, after = ACROSS
+    with pytest.raises(ConfigError, match="overlap"):
+        run(before, after, "--out", tmp_path)
+    result = run(
+        before, after, "--across", "--out", tmp_path, "--format", "md", "--fail-on", "regression,inconclusive"
+    )
+    assert result.exit_code == 11
+    assert "device-differs" in result.output
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--format", "pdf"),
+        ("--fail-on", "anything"),
+        ("--window", "soon"),
+        ("--window", "1h..later"),
+        ("--window", "1e999h"),
+        ("--change-at", "auto"),
+    ],
+)
+def test_a_wrong_option_says_what_is_right(tmp_path, arguments):
+    """Exit code 2 before anything is read or written."""
+    with pytest.raises(ConfigError):
+        run(BEFORE, AFTER, "--out", tmp_path, *arguments)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("moment", ["2024-05-01T12:00:00", "yesterday"])
+def test_a_moment_needs_a_form_and_a_time_zone(tmp_path, moment):
+    """Local time of which machine would be a guess."""
+    with pytest.raises(ConfigError, match="--change-at"):
+        run(BEFORE, "--change-at", moment, "--out", tmp_path)
+
+
+def test_one_recording_needs_a_change(tmp_path):
+    """There is nothing to compare it with."""
+    with pytest.raises(ConfigError, match="--change-at"):
+        run(BEFORE, "--out", tmp_path)
+
+
+def test_a_folder_that_is_no_recording_is_said(tmp_path):
+    """Exit code 5."""
+    with pytest.raises(StoreError):
+        run(tmp_path, AFTER, "--out", tmp_path / "out")
+
+
+def test_the_window_is_what_was_asked_for(tmp_path):
+    """Two minutes in the middle of each."""
+    result = run(BEFORE, AFTER, "--window", "1min..3min", "--out", tmp_path, "--format", "json", "--json")
+    metrics = {m["name"]: m for m in json.loads(result.stdout)["metrics"]}
+    assert metrics["host.cpu_percent"]["before"]["covered_seconds"] == pytest.approx(120, abs=3)
