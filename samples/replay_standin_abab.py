@@ -26,6 +26,7 @@ HOST = "sample-host"
 NOTES = {
     "made by": "samples/record_standin_abab.py",
     "what ran": "leapprof's stand-in, no nodeos, on an ext4 loop device of its own with read-ahead off",
+    "noise": "other programs used the CPUs and the disk below the loop device at the same time",
 }
 
 
