@@ -28,7 +28,7 @@ from leapprof.standin.runner import Running, free_address, remove_state, settle
 from leapprof.standin.state import filesystem_type
 from leapprof.units import GIB, MIB, format_bytes, format_memory
 
-NOT_ON_DISK = frozenset({"tmpfs", "ramfs", "overlay", "squashfs", "nfs", "nfs4", "9p", "virtiofs"})
+NOT_ON_DISK = frozenset({"tmpfs", "ramfs", "squashfs", "nfs", "nfs4", "9p", "virtiofs"})
 MODES = ("mapped", "mapped_private")
 STATE_SIZE_MB = 2048
 SPARE_BYTES = GIB // 2
