@@ -238,10 +238,10 @@ def _metric_figure(metric: MetricComparison, comparison: Comparison) -> KeyFigur
 
 
 def _is_worth_a_card(metric: MetricComparison) -> bool:
-    """Whether a metric was seen on both sides and is not nothing on both."""
+    """Whether a metric was seen on both sides and is not the same number on both."""
     if metric.before is None or metric.after is None:
         return False
-    return not (metric.before.mean == 0 and metric.after.mean == 0)
+    return metric.before.mean != metric.after.mean
 
 
 def key_figures(comparison: Comparison) -> tuple[KeyFigure, ...]:
