@@ -148,7 +148,7 @@ def key_shaped(value):
     for mark in (b"PVT_", b"PUB_", b"SIG_", b"KEY:", b"PRIVATE KEY", b"PRIVATE_KEY", b"PRIVATE-KEY"):
         if mark in upper:
             return True
-    scheme, found, rest = value.partition(b"://")
+    _, found, rest = value.partition(b"://")
     if found and b"@" in rest.split(b"/", 1)[0]:
         return True
     run = 0
@@ -549,9 +549,9 @@ class Matcher:
         mine.add(own)
         matched = {}
         for pid, process in self.known.items():
-            if process.ids and pid not in mine and process.comm not in NEVER_ROOTS:
-                if own not in self.ancestors(pid):
-                    matched[pid] = process.ids[0]
+            known = process.ids and pid not in mine and process.comm not in NEVER_ROOTS
+            if known and own not in self.ancestors(pid):
+                matched[pid] = process.ids[0]
         roots = {}
         for pid, match_id in matched.items():
             if not any(parent in matched for parent in self.ancestors(pid)):
@@ -679,7 +679,7 @@ class HttpCall:
     """One GET, bounded in bytes and time."""
 
     def __init__(self, spec, now):
-        every, self.match_id, self.address, self.path, self.max_bytes, timeout_ms, self.keep = spec
+        _, self.match_id, self.address, self.path, self.max_bytes, timeout_ms, self.keep = spec
         self.name = clean(b"http/" + self.match_id + self.path)
         self.started = now
         self.deadline = now + timeout_ms * 1000000
@@ -708,7 +708,7 @@ class HttpCall:
             try:
                 socket.inet_pton(family, host)
             except OSError:
-                raise ValueError(host)
+                raise ValueError(host) from None
             place = (host, int(port))
             if not 0 < place[1] < 65536:
                 raise ValueError(port)
@@ -930,7 +930,7 @@ class Plan:
                 else:
                     self.take(words[0], words[1:])
             except (IndexError, ValueError):
-                raise BadPlanError("a line of its plan has too few fields: %r" % line[:80])
+                raise BadPlanError("a line of its plan has too few fields: %r" % line[:80]) from None
         self.allowed = frozenset(allowed)
         if self.interval_ms < 10 or self.scan_every_ticks < 1 or self.heartbeat_s < 1:
             raise BadPlanError("a period is too short")
@@ -1222,7 +1222,8 @@ class Sampler:
 
     def start_calls(self, now, final):
         for spec in self.plan.https:
-            if self.due(spec[0], final) and not any(c.name == b"http/" + spec[1] + spec[2 + 1] for c in self.calls):
+            name = b"http/" + spec[1] + spec[3]
+            if self.due(spec[0], final) and not any(call.name == name for call in self.calls):
                 self.calls.append(HttpCall(spec, now))
         if self.tick_no == 0 or final:
             for name, argv in self.plan.commands:
@@ -1339,7 +1340,7 @@ class SpoolDir:
                     pass
             self.fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         except OSError as error:
-            raise BadPlanError("spool %r: %s" % (path[:200], os.strerror(error.errno)))
+            raise BadPlanError("spool %r: %s" % (path[:200], os.strerror(error.errno))) from error
         found = os.fstat(self.fd)
         if found.st_uid != os.geteuid() or found.st_mode & 0o077:
             os.close(self.fd)
@@ -1404,7 +1405,7 @@ class SpoolDir:
             os.write(fd, b"%d %d\n" % (os.getpid(), start))
             os.close(fd)
         except OSError as error:
-            raise BadPlanError("spool %r: %s" % (self.path[:200], os.strerror(error.errno)))
+            raise BadPlanError("spool %r: %s" % (self.path[:200], os.strerror(error.errno))) from error
 
     def newest(self, segments):
         """Return the newest sequence number in the spool, 0 when there is none."""
@@ -1638,7 +1639,8 @@ def detach(plan, spool, report):
 def spool_action(words):
     """Return [(section name, text)] that answers a list, stop or clean."""
     if words[0] == b"list":
-        return [(b"spool:" + path, spool_status(path)) for path in expand(at_home(words[1]) + b"/" + SPOOL_PREFIX + b"*", b"")]
+        paths = expand(at_home(words[1]) + b"/" + SPOOL_PREFIX + b"*", b"")
+        return [(b"spool:" + path, spool_status(path)) for path in paths]
     spool = SpoolDir(words[1], False)
     if words[0] == b"stop":
         return [(b"spool:" + spool.path, spool.stop())]
