@@ -32,7 +32,7 @@ SOURCE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Scenario:
-    """What the reconstructed host does; arrays hold one value a frame.
+    """What the reconstructed host does; arrays hold one value a frame, None: nothing is known of it.
 
     Attributes:
         start_wall_s: of the first frame, seconds since the epoch.
@@ -50,13 +50,13 @@ class Scenario:
     version: list[str]
     map_mode: list[str]
     start_ticks: list[int]
-    cpu_cores: NDArray[np.float64]
-    write_bytes: NDArray[np.float64]
-    transactions: NDArray[np.float64]
-    rss_anon_kb: NDArray[np.int64]
-    rss_file_kb: NDArray[np.int64]
-    swap_kb: NDArray[np.int64]
     peers: NDArray[np.int64]
+    cpu_cores: NDArray[np.float64] | None = None
+    write_bytes: NDArray[np.float64] | None = None
+    transactions: NDArray[np.float64] | None = None
+    rss_anon_kb: NDArray[np.int64] | None = None
+    rss_file_kb: NDArray[np.int64] | None = None
+    swap_kb: NDArray[np.int64] | None = None
 
 
 def slow_noise(rng: np.random.Generator, count: int, correlation: float) -> NDArray[np.float64]:
@@ -117,38 +117,43 @@ def survey(host: str, nodeos_id: str, start_ticks: int, more: dict[str, str]) ->
 
 def _host_texts(s: Scenario, index: int, totals: dict[str, float]) -> dict[str, str]:
     uptime_s = 10_000_000 + index * s.interval_s
-    busy, idle = totals["busy_ticks"], uptime_s * HZ * CORES - totals["busy_ticks"]
-    free_swap = SWAP_KB - int(s.swap_kb[index])
-    available = max(RAM_KB - int(s.rss_anon_kb[index]) - 3_000_000, 400_000)
-    sectors = int(totals["written_bytes"] // SECTOR_BYTES)
-    return {
-        "/proc/uptime": f"{uptime_s}.00 0.00\n",
-        "/proc/stat": f"cpu  {int(busy)} 0 0 {int(idle)} 0 0 0 0 0 0\n",
-        "/proc/meminfo": f"MemTotal: {RAM_KB} kB\nMemAvailable: {available} kB\n"
-        f"SwapTotal: {SWAP_KB} kB\nSwapFree: {free_swap} kB\n",
-        "/proc/diskstats": f" 252 0 vda 0 0 0 0 {sectors // 64} 0 {sectors} 0 0 0 0\n"
-        " 252 16 vdb 0 0 0 0 0 0 0 0 0 0 0\n",
-    }
+    texts = {"/proc/uptime": f"{uptime_s}.00 0.00\n"}
+    if s.cpu_cores is not None:
+        busy, idle = totals["ticks"], uptime_s * HZ * CORES - totals["ticks"]
+        texts["/proc/stat"] = f"cpu  {int(busy)} 0 0 {int(idle)} 0 0 0 0 0 0\n"
+    texts["/proc/meminfo"] = f"MemTotal: {RAM_KB} kB\n"
+    if s.swap_kb is not None:
+        texts["/proc/meminfo"] += f"SwapTotal: {SWAP_KB} kB\nSwapFree: {SWAP_KB - int(s.swap_kb[index])} kB\n"
+    if s.write_bytes is not None:
+        sectors = int(totals["written_bytes"] // SECTOR_BYTES)
+        texts["/proc/diskstats"] = f" 252 0 vda 0 0 0 0 {sectors // 64} 0 {sectors} 0 0 0 0\n"
+    return texts
 
 
 def _process_texts(s: Scenario, index: int, totals: dict[str, float]) -> dict[str, str]:
-    ticks, rss_kb = int(totals["nodeos_ticks"]), int(s.rss_anon_kb[index] + s.rss_file_kb[index])
-    fields = [
-        "S",
-        *["0"] * 10,
-        str(ticks),
-        "0",
-        *["0"] * 6,
-        str(s.start_ticks[index]),
-        "0",
-        str(rss_kb // 4),
-        *["0"] * 28,
-    ]
-    return {
-        "stat": f"1000 (nodeos) {' '.join(fields)}\n",
-        "status": f"Name:\tnodeos\nVmRSS:\t{rss_kb} kB\nRssAnon:\t{s.rss_anon_kb[index]} kB\n"
-        f"RssFile:\t{s.rss_file_kb[index]} kB\nRssShmem:\t0 kB\nVmSwap:\t{s.swap_kb[index]} kB\n",
-    }
+    texts = {}
+    if s.cpu_cores is not None:
+        ticks, start = int(totals["nodeos_ticks"]), s.start_ticks[index]
+        fields = ["S", *["0"] * 10, str(ticks), "0", *["0"] * 6, str(start), "0", "0", *["0"] * 28]
+        texts["stat"] = f"1000 (nodeos) {' '.join(fields)}\n"
+    if s.rss_anon_kb is not None and s.rss_file_kb is not None and s.swap_kb is not None:
+        rss_kb = int(s.rss_anon_kb[index] + s.rss_file_kb[index])
+        texts["status"] = (
+            f"Name:\tnodeos\nVmRSS:\t{rss_kb} kB\nRssAnon:\t{s.rss_anon_kb[index]} kB\n"
+            f"RssFile:\t{s.rss_file_kb[index]} kB\nRssShmem:\t0 kB\nVmSwap:\t{s.swap_kb[index]} kB\n"
+        )
+    return texts
+
+
+def _advance(s: Scenario, index: int, totals: dict[str, float]) -> None:
+    """Add what happened in the interval before a frame."""
+    if s.start_ticks[index] != s.start_ticks[index - 1]:
+        totals["nodeos_ticks"] = 0.0
+    cores = 0.0 if s.cpu_cores is None else float(s.cpu_cores[index])
+    totals["nodeos_ticks"] += cores * s.interval_s * HZ
+    totals["ticks"] += cores * s.interval_s * HZ
+    totals["written_bytes"] += 0.0 if s.write_bytes is None else float(s.write_bytes[index])
+    totals["transactions"] += 0.0 if s.transactions is None else float(s.transactions[index])
 
 
 def _chain_texts(s: Scenario, index: int, totals: dict[str, float]) -> dict[str, str]:
@@ -161,9 +166,10 @@ def _chain_texts(s: Scenario, index: int, totals: dict[str, float]) -> dict[str,
     )
     texts = {"v1/chain/get_info": info}
     if s.version[index] >= "v5":
-        texts["v1/prometheus/metrics"] = (
-            f"nodeos_p2p_clients {s.peers[index]}\nnodeos_trxs_incoming_total {int(totals['transactions'])}\n"
-        )
+        texts["v1/prometheus/metrics"] = f"nodeos_p2p_clients {s.peers[index]}\n"
+        if s.transactions is not None:
+            count = int(totals["transactions"])
+            texts["v1/prometheus/metrics"] += f"nodeos_trxs_incoming_total {count}\n"
     return texts
 
 
@@ -178,16 +184,11 @@ def frames(
         first: survey sections that lead the first frame.
         config: option → value, as a config file would show it; None: it was not readable.
     """
-    totals = {"busy_ticks": 0.0, "nodeos_ticks": 0.0, "written_bytes": 5e12, "transactions": 1e9}
+    totals = {"ticks": 0.0, "nodeos_ticks": 0.0, "written_bytes": 5e12, "transactions": 1e9}
     options = "".join(f"{n}\t{k}\t{v}\n" for n, (k, v) in enumerate((config or {}).items(), 1))
     for index in range(len(s.version)):
         if index:
-            totals["nodeos_ticks"] = (
-                totals["nodeos_ticks"] if s.start_ticks[index] == s.start_ticks[index - 1] else 0.0
-            ) + s.cpu_cores[index] * s.interval_s * HZ
-            totals["busy_ticks"] += s.cpu_cores[index] * s.interval_s * HZ
-            totals["written_bytes"] += s.write_bytes[index]
-            totals["transactions"] += s.transactions[index]
+            _advance(s, index, totals)
         texts = _host_texts(s, index, totals)
         prefix = f"nodeos/{nodeos_id}/1000/{s.start_ticks[index]}/"
         texts |= {prefix + name: text for name, text in _process_texts(s, index, totals).items()}

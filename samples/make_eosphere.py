@@ -37,10 +37,6 @@ COMMON = {
 }
 
 
-def _constant(count: int, value: int) -> NDArray[np.int64]:
-    return np.full(count, value, dtype=np.int64)
-
-
 def _cpu_cores(start: int, interval_s: int, count: int, percent: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return (count,) cores: the published level with an invented daily wave and slow noise."""
     rng = np.random.default_rng(20240122)
@@ -61,11 +57,6 @@ def _month() -> Scenario:
         map_mode=["" for _ in after],
         start_ticks=[2_000_000 if flag else 1_000_000 for flag in after],
         cpu_cores=_cpu_cores(start, interval_s, count, np.where(after, 60.0, 85.0)),
-        write_bytes=np.zeros(count),
-        transactions=rng.uniform(10, 15, count) * interval_s,
-        rss_anon_kb=_constant(count, 0),
-        rss_file_kb=_constant(count, 0),
-        swap_kb=_constant(count, 0),
         peers=rng.integers(180, 196, count),
     )
 
@@ -80,12 +71,8 @@ def _drive(version: str, map_mode: str, bytes_per_s: float, seed: int) -> Scenar
         version=[version] * count,
         map_mode=[map_mode] * count,
         start_ticks=[1_000_000] * count,
-        cpu_cores=np.zeros(count),
         write_bytes=bursts(rng, interval_s, count, bytes_per_s),
         transactions=rng.uniform(10, 15, count) * interval_s,
-        rss_anon_kb=_constant(count, 0),
-        rss_file_kb=_constant(count, 0),
-        swap_kb=_constant(count, 0),
         peers=rng.integers(180, 196, count),
     )
 
@@ -101,9 +88,6 @@ def _memory(map_mode: str, anon_gib: float, file_gib: float, swap_gib: float) ->
         version=["v5.0.0"] * count,
         map_mode=[map_mode] * count,
         start_ticks=[1_000_000_000] * count,
-        cpu_cores=np.zeros(count),
-        write_bytes=np.zeros(count),
-        transactions=rng.uniform(10, 15, count) * interval_s,
         rss_anon_kb=np.asarray(rise * anon_gib * GIB_KB, dtype=np.int64),
         rss_file_kb=np.asarray(rise * file_gib * GIB_KB, dtype=np.int64),
         swap_kb=np.asarray(rise * swap_gib * GIB_KB, dtype=np.int64),

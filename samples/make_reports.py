@@ -51,7 +51,7 @@ def _eos_month() -> Comparison:
             what="CPU, share of four cores, EOS",
             published="85 % → 60 %",
             ours=_percent(cpu),
-            why_different="rebuilt from the published levels, so they come back; the map mode behind that chart was not stated",
+            why_different="rebuilt from the published levels, so they come back; the map mode was not stated",
         ),
         PublishedFigure(
             what="how sure",
@@ -91,7 +91,7 @@ def _eos_drive() -> Comparison:
             what="what a stop adds",
             published="the exit writes the state; bytes not stated",
             ours="not measured",
-            why_different="no stop lies in these recordings; on a real nodeos one wrote 2.1 GB (reports/nodeos-v5-long)",
+            why_different="no stop lies in these recordings; one of a real nodeos wrote 2.1 GB",
         ),
     )
     return replace(comparison, published=figures)
