@@ -1,7 +1,9 @@
 # Each target does its own set-up. `make` is what must pass before a change is handed in.
 VENV ?= .venv
 PY := $(VENV)/bin/python
-SYSTEM_PYTHON ?= $(shell command -v python3.13 || command -v python3.12 || command -v python3.11 || command -v python3)
+# the first that runs: a name on PATH may be a shim of a version manager with nothing behind it
+SYSTEM_PYTHON ?= $(shell for name in python3.13 python3.12 python3.11 python3; do command -v $$name && \
+  $$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && break; done | tail -n 1)
 ARGS ?=
 
 .PHONY: check lint types contracts test demo reports bench lock format clean setup
