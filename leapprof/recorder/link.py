@@ -19,6 +19,7 @@ ANSWER_TIMEOUT_S = 60.0
 END_TIMEOUT_S = 10.0
 BEAT_EVERY_S = 10.0
 CLOCK_ROUNDS = 5
+MAX_TAIL_CHARS = 300
 
 
 def choose_agent(source: Source) -> str:
@@ -108,8 +109,9 @@ class AgentLink:
         try:
             return self.decoder.feed(self.channel.read(timeout_s))
         except ChannelClosedError as error:
-            tail = self.channel.stderr_tail.strip()
-            raise SourceError(self.host, f"{error.problem}{': ' + tail[-300:] if tail else ''}") from error
+            tail = self.channel.stderr_tail.strip()[-MAX_TAIL_CHARS:]
+            told = f"{error.problem}: {tail}" if tail and tail not in error.problem else error.problem
+            raise SourceError(self.host, told) from error
 
     def end(self, message: bytes = END_MESSAGE) -> list[Frame]:
         """Ask the agent, or the sampler of its spool, to end and return what it still sends."""
