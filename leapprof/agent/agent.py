@@ -28,6 +28,10 @@ MAX_RAW_BYTES = 12 << 20
 MAX_FRAME_BYTES = 4 << 20
 MAX_MESSAGE_BYTES = 1 << 20
 MAX_VALUE_BYTES = 1024
+LOG_HEAD_BYTES, LOG_TAIL_BYTES = 65536, 262144  # what is read of a log at first; later what was added
+MAX_LOG_LINE_BYTES = 65536
+MAX_MESSAGE_BYTES_SHOWN = 200
+MAX_PEEK_BYTES = 16
 MAX_STRETCH = 64
 MAX_THREADS = 20000
 COMMAND_BYTES = 1 << 20
@@ -232,6 +236,49 @@ def filter_cmdline(data, allowed):
     return b"\0".join(out)
 
 
+def log_time(head):
+    """Return the time of a log line, 2026-01-31T12:00:00.000, or -."""
+    for word in head.split()[:12]:
+        if len(word) == 23 and word[10:11] == b"T" and word[4:5] == b"-" and word[:4].isdigit():
+            return word if not word.translate(None, b"0123456789-:T.") else b"-"
+    return b"-"
+
+
+def filter_options_line(message, mark, allowed):
+    """Return the ``name = value`` pairs of a log line that may leave."""
+    shown = []
+    for pair in message[len(mark) :].split(b","):
+        name, equals, value = pair.strip().partition(b" = ")
+        if equals and name in allowed and may_leave(value):
+            shown.append(name + b" = " + value)
+    return mark + b" " + b", ".join(shown)
+
+
+def filter_message(message):
+    """Return a message up to its first word that may be a key, and not longer than some words."""
+    shown = []
+    for word in message[:MAX_LOG_LINE_BYTES].split(b" "):
+        if key_shaped(word):
+            break
+        shown.append(word)
+    return b" ".join(shown)[:MAX_MESSAGE_BYTES_SHOWN]
+
+
+def filter_log(data, marks, allowed):
+    """Return the lines of a log that hold one of the marks: time, tab, message from the mark on."""
+    out = []
+    for line in data.split(b"\n"):
+        line = line[:MAX_LOG_LINE_BYTES].rstrip(b"\r").replace(b"\t", b" ")
+        for kind, mark in marks:
+            at = line.find(mark, 0, 400)
+            if at >= 0:
+                message = line[at:]
+                shown = filter_options_line(message, mark, allowed) if kind == b"options" else filter_message(message)
+                out.append(b"%s\t%s\n" % (log_time(line[:at]), clean(shown)))
+                break
+    return b"".join(out)
+
+
 def expand(pattern, root):
     """Return the paths that a pattern with * in its components names, sorted, without the root."""
     if b"*" not in pattern:
@@ -349,6 +396,94 @@ class VfsReading(Reading):
         return "".join("%s %d\n" % (name, getattr(vfs, name)) for name in names).encode("ascii")
 
 
+class PeekReading(Reading):
+    """Size of a file, and a few bytes of it where it may be read; keep holds offset and count."""
+
+    __slots__ = ()
+
+    def read(self):
+        try:
+            info = os.stat(self.path)
+            text = "size %d\nallocated %d\n" % (info.st_size, info.st_blocks * 512)
+            if info.st_mode & 0o170000 != 0o100000:
+                return b"failed", b"not a regular file"
+            try:
+                fd = os.open(self.path, OPEN_FLAGS)
+                try:
+                    data = os.pread(fd, min(int(self.keep[1]), MAX_PEEK_BYTES), int(self.keep[0]))
+                finally:
+                    os.close(fd)
+                text += "bytes%s\n" % "".join(" %d" % byte for byte in data)
+            except OSError:
+                text += "bytes denied\n"
+        except OSError as error:
+            return status_of(error)
+        return b"ok", text.encode("ascii")
+
+
+class LogReading(Reading):
+    """What a process has added to its log, as far as it may leave: its standard error or output, where that is a file.
+
+    A pipe or a socket is never opened: what we read there would be missing elsewhere.
+    """
+
+    __slots__ = ("allowed", "at", "log", "marks", "rest")
+
+    FILE_KINDS = {0o140000: b"a socket", 0o010000: b"a pipe", 0o020000: b"a device"}
+
+    def read(self):
+        try:
+            if self.log < 0:
+                kind = self.start()
+                if kind is not None:
+                    return b"failed", b"its log goes to " + kind
+            data = self.rest + self.news()
+        except OSError as error:
+            return status_of(error)
+        whole = data.rfind(b"\n") + 1
+        self.rest = data[whole:][-MAX_LOG_LINE_BYTES:]
+        return bounded(filter_log(data[:whole], self.marks, self.allowed), self.cap, ())
+
+    def start(self):
+        """Open the log; return what it is when it is no file."""
+        kind = b"nowhere"
+        for name in (b"2", b"1"):
+            path = self.path + name
+            mode = os.stat(path).st_mode & 0o170000
+            if mode == 0o100000:
+                fd = os.open(path, OPEN_FLAGS)
+                if os.fstat(fd).st_mode & 0o170000 == mode:
+                    self.log, self.at = fd, -1
+                    return None
+                os.close(fd)
+            elif name == b"2":
+                kind = self.FILE_KINDS.get(mode, b"something else")
+        return kind
+
+    def news(self):
+        size = os.fstat(self.log).st_size
+        if self.at < 0 and size > LOG_HEAD_BYTES + LOG_TAIL_BYTES:
+            head = os.pread(self.log, LOG_HEAD_BYTES, 0)
+            tail = os.pread(self.log, LOG_TAIL_BYTES, size - LOG_TAIL_BYTES)
+            self.at = size
+            return head[: head.rfind(b"\n") + 1] + tail[tail.find(b"\n") + 1 :]
+        start = 0 if size < self.at else max(self.at, 0)
+        if size < self.at:  # truncated, as logrotate's copytruncate does
+            self.rest = b""
+        skipped = max(0, size - start - LOG_HEAD_BYTES - LOG_TAIL_BYTES)
+        data = os.pread(self.log, size - start - skipped, start + skipped) if size > start else b""
+        self.at = start + skipped + len(data)
+        if skipped:
+            self.rest = b""
+            data = data[data.find(b"\n") + 1 :]
+        return data
+
+    def close(self):
+        if self.log >= 0:
+            os.close(self.log)
+            self.log = -1
+
+
 class CmdlineReading(Reading):
     __slots__ = ("allowed",)
 
@@ -398,8 +533,15 @@ class ThreadsReading(Reading):
         return b"".join(rows)
 
 
-PROCESS_FILES = frozenset(b"stat status io schedstat limits cgroup cmdline threads exe cwd".split())
-PROCESS_READINGS = {b"threads": ThreadsReading, b"exe": LinkReading, b"cwd": LinkReading, b"cmdline": CmdlineReading}
+PROCESS_FILES = frozenset(b"stat status io schedstat limits cgroup cmdline threads exe cwd log mountinfo net/fib_trie".split())
+PROCESS_READINGS = {
+    b"threads": ThreadsReading,
+    b"exe": LinkReading,
+    b"cwd": LinkReading,
+    b"cmdline": CmdlineReading,
+    b"log": LogReading,
+}
+PROCESS_PATHS = {b"threads": b"task", b"log": b"fd/"}
 
 
 class Target:
@@ -415,11 +557,16 @@ class Target:
         self.readings = []
         for every, name, keep in plan.child_files if child else plan.process_files:
             kind = PROCESS_READINGS.get(name, Reading)
-            path = base + (b"task" if name == b"threads" else name)
-            reading = kind(prefix + name, path, every, keep, plan.read_bytes)
-            if kind is CmdlineReading:
+            reading = kind(prefix + name, base + PROCESS_PATHS.get(name, name), every, keep, plan.read_bytes)
+            if kind is CmdlineReading or kind is LogReading:
                 reading.allowed = plan.allowed
+            if kind is LogReading:
+                reading.marks, reading.log, reading.rest = plan.marks, -1, b""
             self.readings.append(reading)
+
+    def last_words(self):
+        """Return (name, answer) of what can still be read when the process has ended: the end of its log."""
+        return [(r.name, r.read()) for r in self.readings if type(r) is LogReading and r.log >= 0]
 
     def alive(self):
         try:
@@ -830,6 +977,7 @@ class CommandCall:
         self.name = clean(b"command/" + name)
         self.started, self.deadline = now, now + COMMAND_TIMEOUT_NS
         self.parts, self.size, self.result = [], 0, None
+        self.log = None
         self.fd, writer = os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
@@ -867,7 +1015,10 @@ class CommandCall:
                 limit += NS
             else:
                 time.sleep(0.001)
-        self.result = status, (b"exit %d\n" % code + b"".join(self.parts))[:COMMAND_BYTES]
+        text = b"".join(self.parts)
+        if self.log is not None:  # whole lines only: half of one may be half of a key
+            text = filter_log(text[: text.rfind(b"\n") + 1], *self.log)
+        self.result = status, (b"exit %d\n" % code + text)[:COMMAND_BYTES]
 
     def check(self, now):
         if self.result is None and now >= self.deadline:
@@ -918,6 +1069,7 @@ class Plan:
         self.host, self.matches, self.configs, self.commands, self.https = [], [], [], [], []
         self.process_files, self.child_files, self.cgroup_files = [], [], []
         self.action = None
+        self.marks = []
         allowed = set()
         lines = data.split(b"\n")
         if lines[0] != b"leapprof-plan\t1" or lines[-2:] != [b"end", b""]:
@@ -939,9 +1091,11 @@ class Plan:
         name = word.decode("ascii", "replace")
         if name in ("interval_ms", "ticks", "scan_every_ticks", "heartbeat_s", "queue_bytes", "read_bytes"):
             setattr(self, name, whole_number(rest[0]))
-        elif name in ("read", "list", "link", "statvfs"):
+        elif name in ("read", "list", "link", "statvfs", "peek"):
             if not rest[1].startswith(b"/"):
                 raise BadPlanError("not an absolute path: %r" % rest[1][:80])
+            if name == "peek":
+                whole_number(rest[2]), whole_number(rest[3])
             self.host.append((name, whole_number(rest[0]), rest[1], tuple(rest[2:])))
         elif name in ("process", "child", "cgroup"):
             item = (whole_number(rest[0]), rest[1], tuple(rest[2:]))
@@ -963,9 +1117,11 @@ class Plan:
             self.https.append((numbers[0], rest[1], rest[2], rest[3], numbers[1], numbers[2], tuple(rest[6:])))
         elif name == "config":
             self.configs.append((rest[0], rest[1], frozenset(rest[2:])))
-        elif name == "command":
+        elif name in ("command", "logcommand"):
             rest[1]  # at least one word
-            self.commands.append((rest[0], rest[1:]))
+            self.commands.append((rest[0], rest[1:], name == "logcommand"))
+        elif name == "logmark":
+            self.marks.append((rest[0], rest[1]))
         elif name == "root":
             self.root = rest[0]
         elif name == "spool":
@@ -979,7 +1135,13 @@ class Plan:
             raise BadPlanError("an unknown directive: %r" % name[:40])
 
 
-HOST_READINGS = {"read": Reading, "list": ListReading, "link": LinkReading, "statvfs": VfsReading}
+HOST_READINGS = {
+    "read": Reading,
+    "list": ListReading,
+    "link": LinkReading,
+    "statvfs": VfsReading,
+    "peek": PeekReading,
+}
 
 
 class Output:
@@ -1215,6 +1377,8 @@ class Sampler:
             target.fresh = False
             if absent and not target.alive():  # it ended while it was read: not half a process
                 del self.body[mark:]
+                for name, answer in target.last_words():
+                    self.add(name, answer)
                 target.close()
                 del self.targets[target.pid]
                 self.matcher.known.pop(target.pid, None)
@@ -1226,10 +1390,11 @@ class Sampler:
             if self.due(spec[0], final) and not any(call.name == name for call in self.calls):
                 self.calls.append(HttpCall(spec, now))
         if self.tick_no == 0 or final:
-            for name, argv in self.plan.commands:
+            for name, argv, is_log in self.plan.commands:
                 if not any(call.name == b"command/" + name for call in self.calls):
                     try:
                         self.calls.append(CommandCall(name, argv, now))
+                        self.calls[-1].log = (self.plan.marks, self.plan.allowed) if is_log else None
                     except OSError as error:
                         self.add(clean(b"command/" + name), status_of(error))
 

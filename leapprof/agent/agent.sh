@@ -9,7 +9,7 @@ tab=$(printf '\t.'); tab=${tab%.}
 nl='
 '
 mark=$(printf '\001')
-left_out=http,config,commands,threads,compression,queue,spool,stretch,exe_match
+left_out=http,config,commands,threads,compression,queue,spool,stretch,exe_match,log
 exec 3<&0 </dev/null
 read -r run </proc/sys/kernel/random/uuid
 run=${run%%-*}
@@ -73,7 +73,12 @@ read_alone() {
 }
 
 # a file to read together with the others of this tick: a process for each would cost 1 ms each
-read_one() { wanted=$wanted$1$tab$2$tab$3$nl; }
+read_one() {
+  case $2 in
+    */kernel/random/boot_id) read_alone "$1" "$2" "$3";;  # it is what stands between the others
+    *) wanted=$wanted$1$tab$2$tab$3$nl;;
+  esac
+}
 
 # the lines of one file are there: add its section, and take the next
 next_wanted() {
@@ -150,6 +155,26 @@ read_vfs() {
   fi
 }
 
+# size of a file, and a few bytes of it where it may be read: section, path, offset, count
+read_peek() {
+  if ! text=$(stat -L -c '%s %b %B' "$2" 2>/dev/null); then
+    if [ -e "$2" ]; then add "$1" failed 'stat failed'
+    else
+      folder=${2%/*}
+      status=absent
+      [ ! -d "$folder" ] || [ -x "$folder" ] || status=denied
+      add "$1" "$status" ''
+    fi
+    return
+  fi
+  [ -f "$2" ] || { add "$1" failed 'not a regular file'; return; }
+  set -- "$1" "$2" "$3" "$4" "${text%% *}" "${text#* }"
+  bytes=denied
+  [ "$4" -le 16 ] && [ -r "$2" ] && bytes=$(od -An -tu1 "-j$3" "-N$4" "$2" 2>/dev/null)
+  bytes=$(echo $bytes)
+  add "$1" ok "size $5${nl}allocated $((${6% *} * ${6#* }))${nl}bytes $bytes$nl"
+}
+
 # whether a group of that period is due
 due() {
   [ "$1" -eq 1 ] && return 0
@@ -166,6 +191,7 @@ host_readings() {
     word=$1; every=$2; path=$3
     shift 3
     due "$every" || continue
+    from=${1-0}; count=${2-0}
     prefixes=
     for prefix; do prefixes=$prefixes$prefix$tab; done
     prefix=
@@ -181,6 +207,7 @@ host_readings() {
         list) read_list "list:${found#"$root"}" "$found";;
         link) read_link "link:${found#"$root"}" "$found";;
         statvfs) read_vfs "statvfs:${found#"$root"}" "$found";;
+        peek) read_peek "peek:${found#"$root"}" "$found" "$from" "$count";;
       esac
     done
   done
@@ -349,7 +376,7 @@ process_readings() {
       [ -z "$old" ] || due "$every" || { set -- "$kind_of" "$list_of" "$files_of" $process; continue; }
       name=$kind_of/$1/$2/$3/$file
       case $file in
-        threads) ;;
+        threads|log) ;;
         exe|cwd) read_link "$name" "$here/$file";;
         cmdline) read_cmdline "$name" "$here/$file";;
         *) read_one "$name" "$here/$file" "$prefixes";;
@@ -506,14 +533,14 @@ take_line() {
   shift
   case $word in
     interval_ms|ticks|scan_every_ticks|heartbeat_s|queue_bytes|read_bytes) number "$1"; eval "$word=$1";;
-    read|list|link|statvfs) number "$1"; host=$host$line$nl;;
+    read|list|link|statvfs|peek) number "$1"; host=$host$line$nl;;
     match) matches=$matches${line#*"$tab"}$nl;;
     process) number "$1"; processes=$processes${line#*"$tab"}$nl;;
     child) number "$1"; children=$children${line#*"$tab"}$nl;;
     cgroup) number "$1"; cgroups=$cgroups${line#*"$tab"}$nl;;
     allow) allowed="$allowed $1";;
     root) root=$1; proc=$root/proc;;
-    http|config|command|spool) ;;
+    http|config|command|logcommand|logmark|spool) ;;
     *) fail "an unknown directive: $word";;
   esac
 }

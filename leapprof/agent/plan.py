@@ -21,8 +21,12 @@ MAX_PLAN_BYTES = 1 << 20
 
 MATCH_KINDS = frozenset({"exe_name", "comm", "cmdline", "pid", "unit"})
 PROCESS_FILES = frozenset(
-    {"stat", "status", "io", "schedstat", "limits", "cgroup", "cmdline", "threads", "exe", "cwd"}
-)
+    {
+        "stat", "status", "io", "schedstat", "limits", "cgroup", "cmdline", "threads", "exe", "cwd",
+        "log", "mountinfo", "net/fib_trie",
+    }
+)  # fmt: skip
+MAX_PEEK_BYTES = 16
 CGROUP_FILES = frozenset({"cpu.stat", "io.stat", "memory.stat", "memory.swap.current", "memory.current"})
 
 
@@ -64,6 +68,31 @@ class StatVfs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Peek:
+    """The size of a file and a few of its bytes; section ``peek:<path>``, in the first and the last frame.
+
+    Lines ``size N``, ``allocated N`` and ``bytes N N …`` (decimal, or ``bytes denied``).
+    """
+
+    path: str
+    offset: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogMark:
+    """Text that a line of a log holds when it may leave the host; what stands before it stays there.
+
+    Attributes:
+        text: the beginning of the message.
+        is_options: ``name = value`` pairs follow, of which those of allowed options leave.
+    """
+
+    text: str
+    is_options: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
     """Which processes are nodeos.
 
@@ -84,7 +113,8 @@ class ProcessFile:
 
     Attributes:
         name: one of PROCESS_FILES; ``threads`` is per-thread CPU summed by thread name, ``exe`` and
-            ``cwd`` are resolved links.
+            ``cwd`` are resolved links, ``log`` is what was added to the file that standard error or output
+            goes to: lines ``<time or -> TAB <message>`` that hold one of the plan's log marks.
         every_ticks: period; 0 = when the process is first seen and in the last frame.
         keep: prefixes of the lines to keep; empty = all.
     """
@@ -151,10 +181,17 @@ class ConfigRead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """A command that the operator allowed; runs without a shell in the first and in the last frame."""
+    """A command that the operator allowed; runs without a shell in the first and in the last frame.
+
+    Attributes:
+        name: of its section, ``command/<name>``.
+        argv: its words.
+        is_log: it prints a log of nodeos: only lines with a log mark leave the host.
+    """
 
     name: str
     argv: tuple[str, ...]
+    is_log: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,6 +218,8 @@ class Plan:
     listings: tuple[Listing, ...] = ()
     links: tuple[Link, ...] = ()
     statvfs: tuple[StatVfs, ...] = ()
+    peeks: tuple[Peek, ...] = ()
+    log_marks: tuple[LogMark, ...] = ()
     matches: tuple[Match, ...] = ()
     process_files: tuple[ProcessFile, ...] = ()
     child_files: tuple[ChildFile, ...] = ()
@@ -245,7 +284,9 @@ def _check(plan: Plan) -> None:
     _check_absolute(item.path for item in plan.reads)
     _check_absolute(item.path for item in plan.statvfs)
     _check_absolute(item.path for item in plan.listings)
-    _check_absolute(item.path for item in plan.links)
+    _check_absolute([*(link.path for link in plan.links), *(peek.path for peek in plan.peeks)])
+    if any(item.offset < 0 or not 0 < item.count <= MAX_PEEK_BYTES for item in plan.peeks):
+        raise _refuse(f"a peek at more than {MAX_PEEK_BYTES} bytes")
     _check_absolute([*(c.path for c in plan.configs), *(http.path for http in plan.https)])
     if any(" " in http.path + http.address for http in plan.https):
         raise _refuse("a space in an HTTP path or address")
@@ -277,6 +318,7 @@ def _host_lines(plan: Plan) -> list[str]:
     lines = [encode_line("read", r.every_ticks, r.path, *r.keep) for r in plan.reads]
     lines += [encode_line("list", 0, item.path) for item in plan.listings]
     lines += [encode_line("link", 0, item.path) for item in plan.links]
+    lines += [encode_line("peek", 0, item.path, item.offset, item.count) for item in plan.peeks]
     return lines + [encode_line("statvfs", item.every_ticks, item.path) for item in plan.statvfs]
 
 
@@ -296,7 +338,10 @@ def _process_lines(plan: Plan) -> list[str]:
             )
         )
     lines += [encode_line("config", c.match_id, c.path, *c.options) for c in plan.configs]
-    return lines + [encode_line("command", c.name, *c.argv) for c in plan.commands]
+    lines += [encode_line("logmark", "options" if m.is_options else "line", m.text) for m in plan.log_marks]
+    return lines + [
+        encode_line("logcommand" if c.is_log else "command", c.name, *c.argv) for c in plan.commands
+    ]
 
 
 def encode_lines(lines: Sequence[str]) -> bytes:
