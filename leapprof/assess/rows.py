@@ -110,20 +110,19 @@ def _rows_of(
 ) -> Iterator[Row]:
     """Yield the rows of one table, one subject after the other."""
     specs = [s for s in METRICS if s.table == table and s.subject is kind]
-    for target in targets:
-        pair = target.nodeos
-        first = (
-            _measured(specs, before, target.where_before, pair.before if pair else None)
-            if target.on_before
-            else {}
-        )
-        second = (
-            _measured(specs, after, target.where_after, pair.after if pair else None)
-            if target.on_after
-            else {}
-        )
+    first = [
+        _measured(specs, before, t.where_before, t.nodeos.before if t.nodeos else None) if t.on_before else {}
+        for t in targets
+    ]
+    before.tables.release(table)
+    second = [
+        _measured(specs, after, t.where_after, t.nodeos.after if t.nodeos else None) if t.on_after else {}
+        for t in targets
+    ]
+    after.tables.release(table)
+    for target, mine, its in zip(targets, first, second, strict=True):
         for spec in specs:
-            a, b = first.get(spec.name), second.get(spec.name)
+            a, b = mine.get(spec.name), its.get(spec.name)
             if a is None and b is None:
                 continue
             yield Row(
@@ -131,7 +130,7 @@ def _rows_of(
                 subject=target.subject,
                 before=with_zero_interval(a, b) if a else None,
                 after=with_zero_interval(b, a) if b else None,
-                refused=_refused(spec, pair),
+                refused=_refused(spec, target.nodeos),
                 view_of=target.view_of,
             )
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from leapprof.analysis.batch import Span
 from leapprof.analysis.windows import settled_at_s, warm_up_cut_s
+from leapprof.assess.cached import CachedTables
 from leapprof.assess.compute import USER_HZ, head_lag
 from leapprof.assess.samples import RecordingTables, Samples, read_samples, timeline_s
 from leapprof.errors import NotEnoughDataError
@@ -58,14 +59,14 @@ class CutSide:
     """One side, cut to what is compared.
 
     Attributes:
-        tables: the recording.
+        tables: the recording, each table read once.
         side: with its window.
         span: the window on the samples' timeline.
         left_out: stretches inside the span in which nodeos was not live.
         stages_known: stages could be told.
     """
 
-    tables: RecordingTables
+    tables: CachedTables
     side: Side
     span: Span
     left_out: Stretches
@@ -73,12 +74,12 @@ class CutSide:
 
 
 def cut_side(
-    tables: RecordingTables, label: str, choice: WindowChoice | None = None, within: Span | None = None
+    recording: RecordingTables, label: str, choice: WindowChoice | None = None, within: Span | None = None
 ) -> CutSide:
     """Return a side with its window.
 
     Args:
-        tables: the recording.
+        recording: whose side it is.
         label: before or after.
         choice: what the operator asked for; it replaces the warm-up cut.
         within: part of the recording that this side is (one recording cut at a change).
@@ -86,6 +87,7 @@ def cut_side(
     Raises:
         NotEnoughDataError: there are no samples.
     """
+    tables = CachedTables(recording)
     clock = read_samples(tables, "host", ())
     if clock is None or clock.time_s.size < FEWEST_SAMPLES:
         raise NotEnoughDataError(f"{label} recording", "no samples", "at least a few minutes of samples")
