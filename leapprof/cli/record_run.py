@@ -179,7 +179,8 @@ def _raise_outcome(results: Sequence[SessionResult], interrupted: bool, out: Pat
     """
     failed = [result for result in results if result.error is not None]
     for result in failed:
-        sys.stderr.write(f"leapprof: {result.host} failed: {result.error}\n")
+        problem = str(result.error).removeprefix(f"{result.host}: ")
+        sys.stderr.write(f"leapprof: {result.host} failed: {problem}\n")
     if any(isinstance(result.error, StoreError) for result in failed):
         raise typer.Exit(StoreError.exit_code)
     if failed:
