@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from leapprof.config.playbook_expect import Expectation, parse_expectation
-from leapprof.config.playbook_schema import Action, Playbook, Role
+from leapprof.config.playbook_schema import Action, ConfigEdit, Playbook
 from leapprof.config.playbook_yaml import Document, Plain, parse_document, with_override
 from leapprof.config.secrets import ADVICE, is_secret_key
 from leapprof.config.selector import parse_selector
@@ -60,6 +60,7 @@ def playbook_of(document: Document) -> Playbook:
     except ValidationError as error:
         raise _explained(document, error) from None
     _check_hosts(document, playbook)
+    _check_phase(document, playbook)
     _check_change(document, playbook)
     _check_restart(document, playbook)
     _check_guards(document, playbook)
@@ -151,10 +152,17 @@ def _check_hosts(document: Document, playbook: Playbook) -> None:
                 parse_selector(entry.nodeos)
             except ConfigError as error:
                 raise document.error(("hosts", number, "nodeos"), error.problem) from error
+    _check_roles(document, playbook)
+
+
+def _check_roles(document: Document, playbook: Playbook) -> None:
     if playbook.change is not None and not playbook.changed_hosts:
         raise document.error(("hosts",), "all are controls: nothing would be changed")
     if playbook.design == "crossover" and {h.first for h in playbook.changed_hosts} != {"a", "b"}:
         raise document.error(("hosts",), "a crossover needs a host that begins with a, and one with first: b")
+
+
+def _check_phase(document: Document, playbook: Playbook) -> None:
     if not _MIN_INTERVAL_S <= playbook.phase.interval <= _MAX_INTERVAL_S:
         raise document.error(("phase", "interval"), _NUMBERS)
     if playbook.phase.duration <= 0:
@@ -162,7 +170,7 @@ def _check_hosts(document: Document, playbook: Playbook) -> None:
 
 
 def _check_change(document: Document, playbook: Playbook) -> None:
-    change, goes_back = playbook.change, playbook.design != "AB"
+    change = playbook.change
     if change is None:
         return
     given = [way for way in (change.manual, change.config, change.command) if way is not None]
@@ -182,6 +190,16 @@ def _check_change(document: Document, playbook: Playbook) -> None:
             )
     if goes_back and change.command is not None and change.command.to_a is None:
         raise document.error(("change", "command", "to_a"), "is missing: this design goes back to a")
+
+
+def _check_edit(document: Document, edit: ConfigEdit, playbook: Playbook) -> None:
+    if not edit.set and not edit.remove:
+        raise document.error(("change", "config"), "changes nothing: give set or remove")
+    both = sorted(set(edit.set) & set(edit.remove))
+    if both:
+        raise document.error(("change", "config", "remove"), f"{both[0]} is in set too")
+    if playbook.restart is None:
+        raise document.error(("change", "config"), "needs restart: nodeos reads its config when it starts")
 
 
 def _check_manual(document: Document, playbook: Playbook) -> None:
@@ -226,4 +244,4 @@ def _check_guards(document: Document, playbook: Playbook) -> None:
             )
 
 
-__all__ = ["Role", "expectations_of", "json_schema", "playbook_of", "read_playbook", "read_playbook_document"]
+__all__ = ["expectations_of", "json_schema", "playbook_of", "read_playbook", "read_playbook_document"]

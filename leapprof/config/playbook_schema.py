@@ -1,4 +1,6 @@
-"""What may stand in a playbook: frozen values that pydantic checks strictly (docs/playbook.schema.json is made of them).
+"""What may stand in a playbook: frozen values that pydantic checks strictly.
+
+docs/playbook.schema.json is made of them.
 
 Durations are texts such as ``90s``, ``15m``, ``6h``, ``1h30m``; sizes ``8 GiB``, ``500 MB``; both become base units.
 A text that is a command is run by a shell, on the host unless it says ``on: collector``. In commands, paths and unit

@@ -19,7 +19,7 @@ MAX_NODES = 20_000
 MAX_DEPTH = 20
 MAX_INTEGER_DIGITS = 18
 
-Plain: TypeAlias = "None | bool | int | float | str | list[Plain] | dict[str, Plain]"
+Plain: TypeAlias = "bool | int | float | str | list[Plain] | dict[str, Plain] | None"
 Path: TypeAlias = tuple[str | int, ...]
 
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)\Z", re.ASCII)
