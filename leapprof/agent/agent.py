@@ -249,8 +249,8 @@ def filter_options_line(message, mark, allowed):
     shown = []
     for pair in message[len(mark) :].split(b","):
         name, equals, value = pair.strip().partition(b" = ")
-        if equals and name in allowed and may_leave(value):
-            shown.append(name + b" = " + value)
+        if name in allowed and may_leave(value):
+            shown.append(name + equals + value)
     return mark + b" " + b", ".join(shown)
 
 

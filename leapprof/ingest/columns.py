@@ -41,6 +41,11 @@ _CHAIN = """
     peers_in peers_out transactions_total billed_cpu_us_total blocks_total http_status http_elapsed_us
     http_errors
 """
+_SMART = """
+    host_written_bytes_total host_written_step_bytes nand_written_bytes_total undeclared_writes_total waf_milli
+    percent_used spare_percent spare_threshold_percent power_on_hours media_errors_total temperature_celsius
+    capacity_bytes
+"""
 
 TABLES: dict[str, TableColumns] = {
     "host": TableColumns(texts=(), integers=tuple(_HOST.split())),
@@ -51,6 +56,9 @@ TABLES: dict[str, TableColumns] = {
         integers=("cgroup_read_bytes_total", "cgroup_write_bytes_total", "cgroup_writes_total"),
     ),
     "chain": TableColumns(texts=("nodeos",), integers=tuple(_CHAIN.split())),
+    "smart": TableColumns(
+        texts=("device", "model", "serial", "meter", "warning"), integers=tuple(_SMART.split())
+    ),
     "thread": TableColumns(
         texts=("nodeos", "thread"), integers=("utime_ticks_total", "stime_ticks_total", "threads")
     ),

@@ -6,6 +6,9 @@ The identity of a process within one boot is its pid with its start time (pids a
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+Identity = tuple[int, int]
+"""Pid and start time in clock ticks."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LifeChange:

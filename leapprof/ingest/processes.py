@@ -24,6 +24,7 @@ DEFAULT_ID = "nodeos"
 _DELETED = " (deleted)"
 _STAND_IN = ("leapprof.standin", "leapprof-standin", "leapprof/standin")
 _NO_UNIT_OF_ITS_OWN = re.compile(r"user@|sshd?[@.]|cron|docker\.|containerd|supervisor|getty|session-|init\.")
+_IN_CONTAINER = re.compile(r"(docker|libpod|crio|containerd)[-/:](?:[a-z]+[-:])?([0-9a-f]{12})", re.ASCII)
 _NOT_IN_ID = re.compile(r"[^A-Za-z0-9_.@:-]+")
 _MAX_ID_CHARS = 48
 _PLAIN_NAMES = frozenset({"data", "data-dir", "datadir", "nodeos-data"})
@@ -42,6 +43,9 @@ class Found:
         locked_memory_limit: soft RLIMIT_MEMLOCK, bytes or ``unlimited``.
         mounts: as the process sees them; empty when not read.
         is_cgroup_own: its cgroup holds it and its children alone.
+        executable_deleted: the kernel marks its program file as deleted: replaced or removed since it started.
+        container, root: see model.Nodeos.
+        log, log_options: what became of its log, and the options that its log tells (see survey.py).
     """
 
     id: str
@@ -57,6 +61,11 @@ class Found:
     mounts: tuple[Mount, ...] = ()
     is_cgroup_own: bool = False
     is_stand_in: bool = False
+    executable_deleted: bool = False
+    container: str | None = None
+    root: str = ""
+    log: str | None = None
+    log_options: dict[str, tuple[str | None, ...]] = field(default_factory=dict)
 
     def option(self, name: str) -> str | None:
         """Return the first value of a command-line option, as boost's variables map does; None without."""
@@ -85,16 +94,22 @@ def find_processes(texts: Mapping[str, str]) -> tuple[Found, ...]:
             key = (name.start_ticks, name.pid)
             files.setdefault(key, {})[name.file] = text
             ids[key] = name.id
-    found = [_process(ids[key], key, files[key]) for key in sorted(files)]
+    host_mounts = parsed(parse_mountinfo, texts.get("/proc/self/mountinfo")) or ()
+    found = [_process(ids[key], key, files[key], host_mounts) for key in sorted(files)]
     found = [_with_cgroup_hint(process, found, texts) for process in found]
     return _uniquely_named(found)
 
 
-def _process(section_id: str, key: tuple[int, int], files: Mapping[str, str]) -> Found:
+def _process(
+    section_id: str, key: tuple[int, int], files: Mapping[str, str], host_mounts: tuple[Mount, ...]
+) -> Found:
     words = parse_cmdline(files.get("cmdline", ""))
     limits = parsed(parse_limits, files.get("limits"))
     cgroup = parsed(parse_cgroup_path, files.get("cgroup"))
-    executable = files.get("exe", "").strip().removesuffix(_DELETED) or None
+    link = files.get("exe", "").strip()
+    executable = link.removesuffix(_DELETED) or None
+    mounts = parsed(parse_mountinfo, files.get("mountinfo")) or ()
+    container = _container(cgroup)
     if executable is None and words and words[0].startswith("/"):
         executable = words[0]
     described = " ".join((executable or "", *words))
@@ -109,9 +124,26 @@ def _process(section_id: str, key: tuple[int, int], files: Mapping[str, str]) ->
         cgroup=cgroup.path if cgroup else None,
         unit=_unit(cgroup),
         locked_memory_limit=limits.locked_memory_bytes if limits else None,
-        mounts=parsed(parse_mountinfo, files.get("mountinfo")) or (),
+        mounts=mounts,
         is_stand_in=any(mark in described for mark in _STAND_IN),
+        executable_deleted=link.endswith(_DELETED),
+        container=container,
+        root=f"/proc/{key[1]}/root" if _has_other_root(mounts, host_mounts) else "",
     )
+
+
+def _container(cgroup: CgroupPath | None) -> str | None:
+    """Return runtime and short id of the container whose cgroup a process is in, e.g. ``docker 0123456789ab``."""
+    found = _IN_CONTAINER.search(cgroup.path) if cgroup else None
+    if found is None:
+        return "container" if cgroup and cgroup.is_container else None
+    return f"{'podman' if found[1] == 'libpod' else found[1]} {found[2]}"
+
+
+def _has_other_root(own: tuple[Mount, ...], host: tuple[Mount, ...]) -> bool:
+    """Return whether a process sees another root filesystem than we do: its paths mean something else there."""
+    roots = [next((m for m in reversed(mounts) if m.point == "/"), None) for mounts in (own, host)]
+    return None not in roots and roots[0].major_minor != roots[1].major_minor  # type: ignore[union-attr]
 
 
 def _unit(cgroup: CgroupPath | None) -> str | None:

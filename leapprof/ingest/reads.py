@@ -68,11 +68,14 @@ FACT_READS = (
 SURVEY_READS = (*FACT_READS, *TOPOLOGY_READS)
 SURVEY_LISTINGS = TOPOLOGY_LISTINGS
 SURVEY_LINKS = TOPOLOGY_LINKS
-SURVEY_PROCESS_FILES = ("stat", "status", "cmdline", "exe", "cwd", "cgroup", "limits")
+SURVEY_PROCESS_FILES = ("stat", "status", "cmdline", "exe", "cwd", "cgroup", "limits", "mountinfo", "log")
 KEEP_LINES = {
     "/proc/cpuinfo": ("model name", "processor", "flags", "Hardware", "CPU implementer", "CPU part"),
     "/boot/config-*": ("CONFIG_MEM_SOFT_DIRTY", "CONFIG_HAVE_ARCH_SOFT_DIRTY", "# CONFIG_MEM_SOFT_DIRTY"),
 }
 
-COMMAND_LINE_OPTIONS = ("config", "config-dir", "data-dir", "snapshot", "snapshots-dir")
+COMMAND_LINE_OPTIONS = (
+    "config", "config-dir", "data-dir", "snapshot", "snapshots-dir", "replay-blockchain", "hard-replay-blockchain",
+    "genesis-json", "delete-all-blocks",
+)  # fmt: skip
 """Options of the command line alone (no config file has them) that a survey needs; none is secret."""

@@ -10,6 +10,7 @@ from leapprof.ingest.chain import chain_row
 from leapprof.ingest.changes import ChangeTracker
 from leapprof.ingest.columns import RESET_COLUMNS, TABLES
 from leapprof.ingest.lives import LifeTracker
+from leapprof.ingest.log_events import LogTracker
 from leapprof.ingest.tick import Row, SectionReader, Tick, merge
 from leapprof.model import Event, Frame, Table
 
@@ -31,6 +32,7 @@ class FrameIngest:
         self._boots = BootTracker(boot, boot_id)
         self._lives = LifeTracker()
         self._changes = ChangeTracker()
+        self._logs = LogTracker()
         self._events: list[Event] = []
         self._device_names: dict[str, str] = {}
         self._last: dict[tuple[str, ...], Row] = {}
@@ -86,9 +88,12 @@ class FrameIngest:
         self._follow(frame, tick)
         for change in self._changes.add(tick.versions, tick.options):
             self._event(frame, change.kind, change.id, change.detail)
+        self._events += self._logs.add(frame, tick.logs, tick.alive)
         self._add_host(frame, tick)
         self._add_devices(frame, tick)
         self._add_nodeos(frame, tick)
+        for row in tick.smart.values():
+            self._row("smart", frame, row.texts, dict(row.integers))
 
     def _row(self, table: str, frame: Frame, texts: dict[str, str | None], row: Row) -> None:
         self._builders[table].add(

@@ -1,6 +1,7 @@
-"""What config files and HTTP servers tell of each nodeos, put together with its command line.
+"""What config files and HTTP servers tell of each nodeos, put together with its command line and its log.
 
-The command line wins over config.ini, of a repeated option the first value counts (boost program_options);
+The log's line ``Non-default options`` says what nodeos runs with and wins over both. The command line wins over
+config.ini, of a repeated option the first value counts (boost program_options);
 ``plugin`` collects. Without a config file that could be read, defaults are not assumed.
 """
 
@@ -121,14 +122,14 @@ def answered(process: Found, told: Answers, topology: Topology, found: tuple[Fou
         found: all processes of the survey; a lone one may be asked at nodeos's default address.
     """
     config = told.configs.get(process.id)
-    options = _merged(process.options, config or {})
+    options = dict(sorted((_merged(process.options, config or {}) | process.log_options).items()))
     data_dir = process.directory("data-dir")
     nodeos = Nodeos(
         id=process.id,
         pid=process.pid,
         start_ticks=process.start_ticks,
         version=told.versions.get(process.id),
-        map_mode=_map_mode(options, is_config_known=config is not None),
+        map_mode=_map_mode(options, is_config_known=config is not None or bool(process.log_options)),
         executable=process.executable,
         config_dir=process.directory("config-dir"),
         data_dir=data_dir,
@@ -139,6 +140,10 @@ def answered(process: Found, told: Answers, topology: Topology, found: tuple[Fou
         cgroup=process.cgroup,
         cgroup_is_own=process.is_cgroup_own,
         options=options,
+        executable_deleted=process.executable_deleted,
+        container=process.container,
+        root=process.root,
+        log=process.log,
         stand_in=process.is_stand_in or told.servers.get(process.id, "").startswith(STAND_IN_SERVER),
     )
     own = replace(topology, mounts=process.mounts) if process.mounts else topology

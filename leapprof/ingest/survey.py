@@ -4,20 +4,26 @@ It takes two questions: the first finds processes and devices, the second asks w
 (config files, HTTP servers). The answers of both may be in one frame, or come one after the other.
 """
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from leapprof.agent.plan import ConfigRead, HttpGet
+from leapprof.agent.plan import ConfigRead, HttpGet, Peek, Read, StatVfs
 from leapprof.ingest.chain import GET_INFO, METRICS
 from leapprof.ingest.facts import read_host
 from leapprof.ingest.processes import Found, find_processes
 from leapprof.ingest.sections import process_name, texts_of
 from leapprof.ingest.services import Answers, answered, answers_of
+from leapprof.ingest.state_facts import facts_of, questions_of
 from leapprof.ingest.topology import build_topology
 from leapprof.model import Frame, Host, Nodeos, ReadStatus, Section, Topology
-from leapprof.nodeos.privacy import allowed_option_names
+from leapprof.nodeos.privacy import allowed_option_names, is_key_shaped
+from leapprof.nodeos.told import Options, told_options
+from leapprof.units import NS_PER_S
 
 CONFIG_FILE = "config.ini"
+USER_HZ = 100
+NS_PER_MS = 1_000_000
 _INFO_METRIC = ("nodeos_info",)
 
 
@@ -49,7 +55,9 @@ def read_survey(frame: Frame, name: str, allowed: Collection[str] | None = None)
     texts = texts_of(frame.sections)
     topology = build_topology(texts)
     host = read_host(texts, name, topology.mounts)
-    found = find_processes(texts)
+    found = tuple(
+        _with_log(process, frame, allowed or allowed_option_names()) for process in find_processes(texts)
+    )
     limits = {
         f"nodeos.{process.id}.locked_memory_limit_bytes": process.locked_memory_limit
         for process in found
@@ -63,17 +71,20 @@ def read_survey(frame: Frame, name: str, allowed: Collection[str] | None = None)
         absent=_named(frame, found, ReadStatus.ABSENT),
         found=found,
     )
-    return _with(survey, answers_of(texts, allowed or allowed_option_names()))
+    return _with_facts(_with(survey, answers_of(texts, allowed or allowed_option_names())), texts)
 
 
-def follow_up(survey: Survey) -> tuple[ConfigRead | HttpGet, ...]:
-    """Return what the second question asks of each nodeos: its config file and its version."""
-    questions: list[ConfigRead | HttpGet] = []
+Question = ConfigRead | HttpGet | Read | Peek | StatVfs
+
+
+def follow_up(survey: Survey) -> tuple[Question, ...]:
+    """Return what the second question asks of each nodeos: config file, version, state file, stop time-out."""
+    questions: list[Question] = []
     for nodeos, process in zip(survey.nodeos, survey.found, strict=True):
         if nodeos.config_dir:
             file = process.option("config") or CONFIG_FILE
             path = file if file.startswith("/") else f"{nodeos.config_dir.rstrip('/')}/{file}"
-            questions.append(ConfigRead(match_id=nodeos.id, path=path))
+            questions.append(ConfigRead(match_id=nodeos.id, path=nodeos.root + path))
         if nodeos.http_address:
             for path, keep in ((GET_INFO, ()), (METRICS, _INFO_METRIC)):
                 questions.append(
@@ -81,18 +92,78 @@ def follow_up(survey: Survey) -> tuple[ConfigRead | HttpGet, ...]:
                         match_id=nodeos.id, address=nodeos.http_address, path=path, every_ticks=1, keep=keep
                     )
                 )
+        questions += questions_of(nodeos)
     return tuple(questions)
 
 
 def with_answers(survey: Survey, frame: Frame, allowed: Collection[str] | None = None) -> Survey:
     """Return the survey with the answers to the second question: versions, map modes, options, roles."""
-    told = answers_of(texts_of(frame.sections), allowed or allowed_option_names())
+    texts = texts_of(frame.sections)
+    told = answers_of(texts, allowed or allowed_option_names())
     more = replace(
         survey,
         denied=tuple(sorted({*survey.denied, *_named(frame, survey.found, ReadStatus.DENIED)})),
         absent=tuple(sorted({*survey.absent, *_named(frame, survey.found, ReadStatus.ABSENT)})),
     )
-    return _with(more, told)
+    return _with_facts(_with(more, told), texts)
+
+
+def _with_facts(survey: Survey, texts: Mapping[str, str]) -> Survey:
+    """Return the survey with facts of each nodeos among those of the host, ``nodeos.<id>.<name>``."""
+    facts = dict(survey.host.facts)
+    for nodeos in survey.nodeos:
+        facts |= facts_of(nodeos, texts)
+        version = _full_version(nodeos, texts, is_alone=len(survey.nodeos) == 1)
+        facts |= {f"nodeos.{nodeos.id}.full_version": version} if version else {}
+    return replace(survey, host=replace(survey.host, facts=facts))
+
+
+FULL_VERSION_COMMAND = "nodeos-full-version"
+"""Name of the command that an operator may allow to ask a program file for its full version."""
+_FULL_VERSION = re.compile(r"exit 0\n(v?[0-9][0-9A-Za-z.+_-]{1,100})\s*\Z", re.ASCII)
+
+
+def _full_version(nodeos: Nodeos, texts: Mapping[str, str], *, is_alone: bool) -> str | None:
+    """Return what the allowed command printed; None when the file on disk is no longer what runs."""
+    names = (f"{FULL_VERSION_COMMAND}-{nodeos.id}", *((FULL_VERSION_COMMAND,) if is_alone else ()))
+    texts_found = (texts[f"command/{name}"] for name in names if f"command/{name}" in texts)
+    found = _FULL_VERSION.match(next(texts_found, ""))
+    return found[1] if found and not nodeos.executable_deleted else None
+
+
+_LOG_STATES = {
+    ReadStatus.OK: "read",
+    ReadStatus.CUT: "read",
+    ReadStatus.DENIED: "not permitted",
+    ReadStatus.ABSENT: "not there",
+}
+_MAX_REASON_CHARS = 100
+
+
+def _with_log(process: Found, frame: Frame, allowed: Collection[str]) -> Found:
+    """Return a process with what became of its log, and the options that its log tells."""
+    ending = f"/{process.pid}/{process.start_ticks}/log"
+    section = next(
+        (s for s in frame.sections if s.name.startswith("nodeos/") and s.name.endswith(ending)), None
+    )
+    if section is None:
+        return process
+    text = section.text.decode("utf-8", "replace")
+    log = _LOG_STATES.get(section.status, text[:_MAX_REASON_CHARS])
+    if section.status not in (ReadStatus.OK, ReadStatus.CUT):
+        return replace(process, log=log)
+    start_ns = frame.wall_ns - frame.boottime_ns + process.start_ticks * NS_PER_S // USER_HZ
+    options = told_options(text, start_ns // NS_PER_MS - NS_PER_S // NS_PER_MS) or {}
+    return replace(process, log=log, log_options=_shown(options, allowed))
+
+
+def _shown(options: Options, allowed: Collection[str]) -> Options:
+    """Return the allowed options; the agent has let no other leave, and who reads a file trusts no agent."""
+    return {
+        name: values
+        for name, values in options.items()
+        if name in allowed and not any(is_key_shaped(value or "") for value in values)
+    }
 
 
 def _with(survey: Survey, told: Answers) -> Survey:

@@ -6,6 +6,7 @@ from leapprof.errors import ParseError
 from leapprof.ingest.chain import server_of
 from leapprof.ingest.sections import ProcessName, process_name, section_text
 from leapprof.ingest.services import Options, config_options, server_version
+from leapprof.ingest.smart import SmartRow, is_smart, merged, smart_row
 from leapprof.model import Frame, ReadStatus, Section
 from leapprof.nodeos.privacy import allowed_option_names
 from leapprof.probes import PROBES, Probe
@@ -14,6 +15,9 @@ from leapprof.probes.diskstats import DiskCounters
 from leapprof.probes.pid_stat import PidStat
 
 BOOT_ID_PATH = "/proc/sys/kernel/random/boot_id"
+
+LOG_COMMAND = "nodeos-log"
+"""Name of the command that an operator may allow to print a log; with several nodeos, a dash and an id follow."""
 
 Row = dict[str, int | None]
 
@@ -40,8 +44,10 @@ class Tick:
     nodeos_devices: dict[tuple[str, str], Row] = field(default_factory=dict)
     threads: dict[tuple[str, str], Row] = field(default_factory=dict)
     answers: dict[str, dict[str, str | None]] = field(default_factory=dict)
+    smart: dict[str, SmartRow] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     options: dict[tuple[str, str], Options] = field(default_factory=dict)
+    logs: dict[str, str] = field(default_factory=dict)
     boot_id: str | None = None
     is_whole: bool = False
 
@@ -84,6 +90,8 @@ class SectionReader:
             "cgroup": self._take_cgroup,
             "http": self._take_answer,
             "config": self._take_config,
+            "command": self._take_command,
+            "command": self._take_command,
         }
 
     @property
@@ -151,16 +159,43 @@ class SectionReader:
             if words:
                 tick.options[name.id, "command line"] = command_options(words)
             return
+        if name.scope == "nodeos" and name.file == "log":
+            self._take_log(tick, section, name.id)
+            return
         probe = _SCOPED_PROBES.get((name.scope, name.file))
         value = self._parsed(section, probe, f"{name.scope}/{name.id}/{name.file}") if probe else None
         if probe is not None and value is not None:
             _gather(tick, name, value, probe.prefix)
+
+    def _take_log(self, tick: Tick, section: Section, nodeos_id: str) -> None:
+        text = section_text(section)
+        if text is not None:
+            tick.logs[nodeos_id] = tick.logs.get(nodeos_id, "") + text
+        elif section.status in self._notes:
+            self._notes[section.status].add(f"nodeos/{nodeos_id}/log")
+
+    def _take_command(self, tick: Tick, section: Section) -> None:
+        """Take the log of an allowed command, ``nodeos-log`` or ``nodeos-log-<id>``."""
+        name, text = section.name.partition("/")[2], section_text(section)
+        if text is not None and name.startswith(LOG_COMMAND):
+            tick.logs[name[len(LOG_COMMAND) :].removeprefix("-")] = text.partition("\n")[2]
 
     def _take_config(self, tick: Tick, section: Section) -> None:
         text = section_text(section)
         if text is not None:
             place = (section.name.partition("/")[2], "config file")
             tick.options[place] = config_options(text, allowed_option_names())
+
+    def _take_command(self, tick: Tick, section: Section) -> None:
+        if not is_smart(section.name):
+            return
+        try:
+            row = smart_row(section.name, section_text(section) or "")
+        except ParseError as error:
+            self.unreadable.setdefault(section.name, str(error))
+            return
+        device = row.texts["device"] or ""
+        tick.smart[device] = merged(tick.smart.get(device), row)
 
     def _take_answer(self, tick: Tick, section: Section) -> None:
         nodeos_id, slash, path = section.name[len("http/") :].partition("/")

@@ -184,6 +184,10 @@ class Nodeos:
             leave is None.
         roles: role (state, blocks, state-history, …) → kernel names of its drives.
         stand_in: it is leapprof's own stand-in and no nodeos.
+        executable_deleted: its program file was replaced or removed since it started.
+        container: name of the container runtime's cgroup that it runs in; None outside of containers.
+        root: prefix of its own paths as the host sees them (``/proc/<pid>/root`` in a container), else empty.
+        log: where its log goes, or why that cannot be read; None when not asked.
     """
 
     id: str
@@ -203,6 +207,10 @@ class Nodeos:
     options: dict[str, tuple[str | None, ...]] = field(default_factory=dict)
     roles: dict[str, tuple[str, ...]] = field(default_factory=dict)
     stand_in: bool = False
+    executable_deleted: bool = False
+    container: str | None = None
+    root: str = ""
+    log: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

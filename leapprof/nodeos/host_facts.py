@@ -88,6 +88,10 @@ def host_facts(
         memlock_unlimited=memlock == "unlimited",
         cores=_number(host.facts, "cores"),
         state_filesystem=mount.filesystem if mount else None,
+        state_filesystem_bytes=_of_nodeos(host, nodeos, "state_filesystem_bytes"),
+        state_file_bytes=_of_nodeos(host, nodeos, "state_file_bytes"),
+        state_dirty={"yes": True, "no": False}.get(_fact(host, nodeos, "state_dirty")),
+        stop_timeout_s=_seconds(_fact(host, nodeos, "stop_timeout_s")),
         state_used_bytes=state_used_bytes,
         soft_dirty={"yes": True, "no": False}.get(host.facts.get("soft_dirty", "")),
         state_drives=drives["state"],
@@ -106,9 +110,26 @@ def _drives(topology: Topology, nodeos: Nodeos | None) -> dict[str, frozenset[st
     }
 
 
+def _fact(host: Host, nodeos: Nodeos | None, name: str) -> str:
+    return host.facts.get(f"nodeos.{nodeos.id}.{name}", "") if nodeos else ""
+
+
+def _of_nodeos(host: Host, nodeos: Nodeos | None, name: str) -> int | None:
+    text = _fact(host, nodeos, name)
+    return int(text) if _DIGITS.match(text) else None
+
+
+def _seconds(text: str) -> float | None:
+    """Return a number of seconds; infinite for ``infinity``, None when it is neither."""
+    if text == "infinity":
+        return float("inf")
+    return float(text) if _DECIMAL.match(text) else None
+
+
 def _number(facts: Mapping[str, str], name: str) -> int | None:
     text = facts.get(name, "")
     return int(text) if _DIGITS.match(text) else None
 
 
 _DIGITS = re.compile(r"\d{1,19}\Z", re.ASCII)
+_DECIMAL = re.compile(r"\d{1,12}(\.\d{1,12})?\Z", re.ASCII)

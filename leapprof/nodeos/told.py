@@ -1,0 +1,101 @@
+"""Lines of nodeos's log as an agent lets them leave the host: which, and what they tell.
+
+An agent sends lines that hold one of MARKS, each ``<time or -> TAB <message from the mark on>``; of the line
+``Non-default options`` only allowed options. Sources: the logs of Leap 4.0.6 and 5.0.3, see logs.py.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from leapprof.nodeos.logs import LifeLine, LineKind, parse_event
+
+OPTIONS_MARK = "Non-default options:"
+MARKS = (
+    "initializing chain plugin",
+    "Starting initialization from snapshot",
+    "Finished initialization from snapshot",
+    "replayed ",
+    "Blockchain started",
+    'CHAINBASE: Preloading "state"',
+    'CHAINBASE: Writing "state"',
+    "CHAINBASE: Detect Soft-Dirty",
+    "appbase quit called",
+    "entered shutdown",
+    "shutdown..",
+    "successfully exiting",
+    "atabase dirty flag set",
+    '"state" database dirty flag set',
+    "Cannot allocate memory",
+    "Database has reached an unsafe level of usage",
+    "database memory exhausted",
+    "Gracefully shutting down, exceeded",
+)
+"""Beginnings of the messages that tell of starting, stopping, loading and writing."""
+
+MAX_LINES = 2000
+_QUIET = frozenset({LineKind.PEERS, LineKind.VERSION, LineKind.OPTIONS})
+_BEFORE_MARK = {"successfully exiting": "nodeos ", "atabase dirty flag set": "D"}
+
+Options = dict[str, tuple[str | None, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldLine:
+    """One line: what it tells, its text, and its time (milliseconds since the epoch), None for a bare line."""
+
+    life: LifeLine
+    message: str
+    logged_ms: int | None
+
+
+def parse_told(text: str) -> Iterator[ToldLine]:
+    """Yield the lines about the life of a nodeos; a bare line has the time of the line before it.
+
+    Any text gives lines or none; at most MAX_LINES of them are looked at.
+    """
+    now_ms: int | None = None
+    for line in text.split("\n")[:MAX_LINES]:
+        time, tab, message = line.partition("\t")
+        if not tab:
+            continue
+        own_ms = _time_ms(time)
+        now_ms = own_ms if own_ms is not None else now_ms
+        message = _completed(message)
+        event = parse_event(message)
+        if isinstance(event, LifeLine) and event.kind not in _QUIET:
+            yield ToldLine(life=replace(event, logged_ms=now_ms), message=message, logged_ms=now_ms)
+
+
+def told_options(text: str, since_ms: int = 0) -> Options | None:
+    """Return the options of the last ``Non-default options`` line; None without one.
+
+    Args:
+        text: lines of the agent.
+        since_ms: earlier lines are of an earlier process; milliseconds since the epoch.
+    """
+    found: Options | None = None
+    for line in text.split("\n")[-MAX_LINES:]:
+        time, _, message = line.partition("\t")
+        if not message.startswith(OPTIONS_MARK) or (_time_ms(time) or since_ms) < since_ms:
+            continue
+        found = {}
+        for pair in message[len(OPTIONS_MARK) :].split(", "):
+            name, equals, value = pair.strip().partition(" = ")
+            if name:
+                found[name] = (*found.get(name, ()), *((value,) if equals else ()))
+    return found
+
+
+def _completed(message: str) -> str:
+    """Return a message with what stands before its mark in every line of nodeos."""
+    return next(
+        (front + message for mark, front in _BEFORE_MARK.items() if message.startswith(mark)), message
+    )
+
+
+def _time_ms(text: str) -> int | None:
+    try:
+        return round(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1000)
+    except (ValueError, OverflowError):
+        return None
