@@ -18,6 +18,8 @@ MAX_DOCUMENT_BYTES = 4 * 2**20
 DEVSTAT_GENERAL_PAGE, DEVSTAT_SECTORS_WRITTEN = 1, 24
 DEVSTAT_SSD_PAGE, DEVSTAT_PERCENT_USED = 7, 8
 SCSI_GIGABYTE = 10**9
+INTEL_NVME_UNIT_BYTES = 32 * 2**20
+ENDURANCE_GROUP_UNIT_BYTES = 10**9
 SATURATED_PERCENT = 255
 CRITICAL_BITS = (
     "spare below its threshold",
@@ -44,6 +46,7 @@ class SmartReading:
         percent_used: of the rated life, 0 to 255; above 100 the rating is used up.
         spare_percent, spare_threshold_percent, power_on_hours, media_errors, temperature_celsius.
         critical: what the drive's critical warning says, in words.
+        device: kernel name of what was asked, as smartctl says (``sda``, ``nvme0``).
     """
 
     model: str | None = None
@@ -64,6 +67,7 @@ class SmartReading:
     media_errors: int | None = None
     temperature_celsius: int | None = None
     critical: tuple[str, ...] = ()
+    device: str | None = None
 
 
 def _dict(value: object) -> dict[str, Any]:
@@ -106,6 +110,7 @@ def _identity(document: dict[str, Any]) -> dict[str, Any]:
         "capacity_bytes": capacity or _integer(document, "nvme_total_capacity", "PhysicalSize"),
         "power_on_hours": _integer(_dict(document.get("power_on_time")), "hours"),
         "temperature_celsius": _integer(_dict(document.get("temperature")), "current"),
+        "device": (_text(_dict(document.get("device")), "name") or "").rpartition("/")[2] or None,
     }
 
 
@@ -132,6 +137,35 @@ def _nvme(log: dict[str, Any], identity: dict[str, Any]) -> SmartReading:
         media_errors=_integer(log, "media_errors"),
         critical=_critical(_integer(log, "critical_warning")),
     )
+
+
+def _nand_log(document: dict[str, Any], identity: dict[str, Any]) -> SmartReading | None:
+    """Return what the flash of an NVMe drive wrote; None when the document is none of these logs.
+
+    OCP's log C0h counts bytes in 128 bits (Datacenter NVMe SSD Specification, SMART-1), the endurance group log
+    thousands of millions of bytes, Intel's log CAh units of 32 MiB.
+    """
+    for name in ("Physical media units written", "physical_media_units_written"):
+        low_high = _dict(document.get(name))
+        low, high = _integer(low_high, "lo"), _integer(low_high, "hi")
+        if low is not None and high is not None:
+            return SmartReading(**{**identity, "protocol": "NVMe"}, nand_written_bytes=(high << 64) + low)
+    nand = _integer(_dict(_dict(document.get("Device stats")).get("nand_bytes_written")), "raw")
+    if nand is not None:
+        written = nand * INTEL_NVME_UNIT_BYTES
+        return SmartReading(**{**identity, "protocol": "NVMe"}, nand_written_bytes=written)
+    nand, host = _integer(document, "media_units_written"), _integer(document, "data_units_written")
+    if nand:
+        return SmartReading(
+            **{**identity, "protocol": "NVMe"},
+            host_written_bytes=host * ENDURANCE_GROUP_UNIT_BYTES if host else None,
+            host_written_source="endurance group log" if host else None,
+            host_written_resolution_bytes=ENDURANCE_GROUP_UNIT_BYTES if host else None,
+            nand_written_bytes=nand * ENDURANCE_GROUP_UNIT_BYTES,
+            waf=nand / host if host else None,
+            percent_used=_integer(document, "percentage_used", "percent_used"),
+        )
+    return None
 
 
 def _device_statistic(document: dict[str, Any], page: int, offset: int) -> int | None:
@@ -214,7 +248,8 @@ def parse_smart(text: str) -> SmartReading:
     """Return what a SMART document says.
 
     Args:
-        text: output of ``smartctl --json -x`` or ``nvme smart-log -o json``.
+        text: output of ``smartctl --json -x`` or ``nvme smart-log -o json``; or of the logs that hold what the
+            flash wrote: ``nvme ocp smart-add-log``, ``nvme intel smart-log-add``, ``nvme endurance-log``.
 
     Raises:
         ParseError: no JSON object, too large, or none of the known forms.
@@ -227,14 +262,24 @@ def parse_smart(text: str) -> SmartReading:
         raise ParseError("smart", "a JSON document of smartctl or nvme", line=text[:80]) from error
     if not isinstance(document, dict):
         raise ParseError("smart", "a JSON object", line=text[:80])
-    identity = _identity(document)
+    reading = _reading(document, _identity(document))
+    if reading is None:
+        raise ParseError("smart", "an NVMe, ATA or SCSI health log", line=text[:80])
+    return reading
+
+
+def _reading(document: dict[str, Any], identity: dict[str, Any]) -> SmartReading | None:
+    """Return what the document says, by which logs it holds; None when it holds none."""
     log = _dict(document.get("nvme_smart_health_information_log"))
     if log:
         return _nvme(log, identity)
+    nand = _nand_log(document, identity)
+    if nand is not None:
+        return nand
     if "data_units_written" in document:
         return _nvme(document, identity)
     if "ata_smart_attributes" in document or "ata_device_statistics" in document:
         return _ata(document, identity)
     if "scsi_error_counter_log" in document or "scsi_percentage_used_endurance_indicator" in document:
         return _scsi(document, identity)
-    raise ParseError("smart", "an NVMe, ATA or SCSI health log", line=text[:80])
+    return None

@@ -25,7 +25,7 @@ class SmartRow:
 
 
 def is_smart(section: str) -> bool:
-    """Return whether a section is the output of a command about a drive: ``smart``, ``smart_sda``, ``smart_sda_ocp``."""
+    """Return whether a section is the output of a command about a drive: ``smart``, ``smart_sda``, …."""
     return section == SECTION or section.startswith(SECTION + "_")
 
 

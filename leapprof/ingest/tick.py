@@ -91,7 +91,6 @@ class SectionReader:
             "http": self._take_answer,
             "config": self._take_config,
             "command": self._take_command,
-            "command": self._take_command,
         }
 
     @property
@@ -175,7 +174,10 @@ class SectionReader:
             self._notes[section.status].add(f"nodeos/{nodeos_id}/log")
 
     def _take_command(self, tick: Tick, section: Section) -> None:
-        """Take the log of an allowed command, ``nodeos-log`` or ``nodeos-log-<id>``."""
+        """Take what an allowed command printed: ``nodeos-log``, ``nodeos-log-<id>`` or ``smart_<device>``."""
+        if is_smart(section.name):
+            self._take_smart(tick, section)
+            return
         name, text = section.name.partition("/")[2], section_text(section)
         if text is not None and name.startswith(LOG_COMMAND):
             tick.logs[name[len(LOG_COMMAND) :].removeprefix("-")] = text.partition("\n")[2]
@@ -186,9 +188,7 @@ class SectionReader:
             place = (section.name.partition("/")[2], "config file")
             tick.options[place] = config_options(text, allowed_option_names())
 
-    def _take_command(self, tick: Tick, section: Section) -> None:
-        if not is_smart(section.name):
-            return
+    def _take_smart(self, tick: Tick, section: Section) -> None:
         try:
             row = smart_row(section.name, section_text(section) or "")
         except ParseError as error:
