@@ -267,7 +267,8 @@ TAIL = """
 Reading: where the window is 20 times the memory or more, the intervals hold. Where it is shorter no method makes up for
 the missing time; such pairs are graded preliminary, have to show their effect with twice the interval, and are seldom
 wrong then. `daily` cannot be told from less than a day by anything but a load that both sides share: same hours, or the
-figures at equal load. `onoff` has no finite memory; nothing is exact there.
+figures at equal load; a report grades pairs of different hours without a common load preliminary (not simulated here).
+`onoff` has no finite memory; nothing is exact there.
 
 Families:
 

@@ -91,10 +91,12 @@ class Sides:
     Attributes:
         before_bursts, after_bursts: None when the metric does not come in bursts.
         before_range, after_range: lowest and highest batch mean.
+        confounded: what else forbids a full verdict, each a clause.
     """
 
     before: Estimate
     after: Estimate
+    confounded: tuple[str, ...] = ()
     before_bursts: Bursts | None = None
     after_bursts: Bursts | None = None
     before_range: Interval | None = None
@@ -141,7 +143,7 @@ def judge(effect: Effect, p_adjusted: float | None, sides: Sides, traits: Traits
             needed_seconds=FULL_FROM_S,
         )
     design_s = needed_design_s(sides.before, sides.after, traits)
-    flags, trend = _flags(sides), _has_trend(sides.before) or _has_trend(sides.after)
+    flags, trend = [*_flags(sides), *sides.confounded], _has_trend(sides.before) or _has_trend(sides.after)
     short = have_s < design_s * ROUNDING
     interval = _with_ranges(effect.ci95, sides) if trend else effect.ci95
     if short or flags:

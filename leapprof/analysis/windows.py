@@ -10,7 +10,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from leapprof.analysis.batch import Span, batch_means
 from leapprof.analysis.estimate import inflation, lag1, t_quantile
@@ -28,6 +27,7 @@ CHANGE_EDGE = 5
 HIGHEST_CHANGE_LAG1 = 0.9
 CONSISTENT_S = 120.0
 HOUR_S = 3600
+SHARED_HOURS = 0.8
 
 
 def warm_up_cut_s(span: Span, started_s: float | None, settled_s: float | None) -> float:
@@ -131,11 +131,6 @@ def hours_covered(start_wall_ns: int, end_wall_ns: int) -> frozenset[int]:
     return frozenset(found or {(start + end) // 2 // HOUR_S % 24})
 
 
-def longest_run(good: NDArray[np.bool_]) -> slice:
-    """Return the longest stretch of True in (n,) flags; an empty slice without any."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], good, [False]]).astype(np.int8)))
-    if not edges.size:
-        return slice(0, 0)
-    starts, ends = edges[::2], edges[1::2]
-    best = int(np.argmax(ends - starts))
-    return slice(int(starts[best]), int(ends[best]))
+def share_hours(first: frozenset[int], second: frozenset[int]) -> bool:
+    """Return whether two windows cover nearly the same hours of the day."""
+    return len(first & second) >= SHARED_HOURS * len(first | second)

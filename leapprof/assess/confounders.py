@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from leapprof.analysis.windows import hours_covered
+from leapprof.analysis.windows import hours_covered, share_hours
 from leapprof.assess.judging import LOAD_METRIC
 from leapprof.assess.material import Material, warning
 from leapprof.assess.sides import is_same_device
@@ -17,7 +17,6 @@ MOST_NAMED = 12
 LOAD_RATIO = 1.2
 STEAL_PERCENT = 1.0
 LARGE_FOLIOS_FROM = GIB // 8
-SHARED_HOURS = 0.8
 WHOLE_DAY_HOURS = 24
 
 _FACTS = {
@@ -147,8 +146,7 @@ def _hours(material: Material) -> Iterator[Finding]:
     before, after = (
         hours_covered(s.side.window.start_wall_ns, s.side.window.end_wall_ns) for s in material.sides
     )
-    union = before | after
-    if not union or len(before & after) / len(union) >= SHARED_HOURS:
+    if share_hours(before, after):
         return
     adjusted = any(m.adjusted is not None for m in material.metrics)
     yield warning(

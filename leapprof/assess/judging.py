@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from leapprof.analysis.compare import benjamini_hochberg, difference, holm, p_value, ratio
 from leapprof.analysis.load import LoadEffect, at_equal_load
 from leapprof.analysis.verdict import Judgement, Sides, Traits, judge
+from leapprof.analysis.windows import hours_covered, share_hours
 from leapprof.assess.measure import batches_within
 from leapprof.assess.metrics import SubjectKind
 from leapprof.assess.rows import Row
@@ -12,6 +13,7 @@ from leapprof.assess.sides import CutSide
 from leapprof.model import Effect, Grade, MetricComparison, Verdict
 
 LOAD_METRIC = "chain.transactions_per_s"
+OTHER_HOURS = "the sides cover different hours of the day and have no common load"
 FLOW_UNITS = frozenset({"percent", "cores", "bytes_per_s", "per_s"})
 """What follows the load; a level (memory, swap) does not."""
 
@@ -24,8 +26,11 @@ def judged(rows: Sequence[Row], before: CutSide, after: CutSide) -> tuple[Metric
         [None if row.is_headline else p for p, row in zip(p_values, rows, strict=True)]
     )
     load = _load_row(rows)
+    same_hours = share_hours(_hours(before), _hours(after))
     return tuple(
-        _compared(row, p, s if s is not None else other, _adjusted(row, load, before, after))
+        _compared(
+            row, p, s if s is not None else other, _adjusted(row, load, before, after), same_hours=same_hours
+        )
         for row, p, s, other in zip(rows, p_values, strict, loose, strict=True)
     )
 
@@ -64,14 +69,20 @@ def _p(row: Row) -> float | None:
     return p_value(row.before.estimate, row.after.estimate)
 
 
+def _hours(cut: CutSide) -> frozenset[int]:
+    """Return the hours of the day that a window covers."""
+    return hours_covered(cut.side.window.start_wall_ns, cut.side.window.end_wall_ns)
+
+
 def _compared(
-    row: Row, p: float | None, p_adjusted: float | None, adjusted: Effect | None
+    row: Row, p: float | None, p_adjusted: float | None, adjusted: Effect | None, *, same_hours: bool
 ) -> MetricComparison:
     """Return the comparison of one row."""
     before, after = row.before, row.after
     effect = difference(before.estimate, after.estimate) if before and after else None
     threshold = row.spec.threshold.of(before.estimate.mean) if before else None
-    judgement = _judgement(row, effect, p_adjusted, threshold)
+    confounded = () if same_hours or adjusted is not None else (OTHER_HOURS,)
+    judgement = _judgement(row, effect, p_adjusted, threshold, confounded)
     return MetricComparison(
         name=row.spec.name,
         unit=row.spec.unit,
@@ -94,7 +105,11 @@ def _compared(
 
 
 def _judgement(
-    row: Row, effect: Effect | None, p_adjusted: float | None, threshold: float | None
+    row: Row,
+    effect: Effect | None,
+    p_adjusted: float | None,
+    threshold: float | None,
+    confounded: tuple[str, ...],
 ) -> Judgement:
     """Return what may be said of a row."""
     if row.before is None or row.after is None or effect is None or threshold is None:
@@ -108,6 +123,7 @@ def _judgement(
         after_bursts=row.after.bursts,
         before_range=row.before.range,
         after_range=row.after.range,
+        confounded=confounded,
     )
     traits = Traits(better=row.spec.better, threshold=threshold, memory_s=row.spec.memory_s)
     found = judge(effect, p_adjusted if row.is_headline else None, sides, traits)

@@ -186,6 +186,14 @@ def test_load_is_taken_out_where_both_sides_saw_it():
     assert adjusted.value == pytest.approx(-0.1, abs=0.01)
 
 
+def test_other_hours_of_the_day_are_preliminary_without_a_common_load():
+    """Load swings with the day: six hours apart is not the same chain."""
+    sides = pair(seconds=HOURS_2, after={"start_wall_ns": START_WALL_NS + 6 * 3600 * NS})
+    assert metric(compare(*sides), "nodeos.cpu_cores").grade is Grade.PRELIMINARY
+    same = pair(seconds=HOURS_2)
+    assert metric(compare(*same), "nodeos.cpu_cores").grade is Grade.FULL
+
+
 RESTART = Event(
     boottime_ns=0, wall_ns=START_WALL_NS + 9 * NS, kind="nodeos-restarted", subject="eos", detail=""
 )
