@@ -117,11 +117,8 @@ def _table(nodeos: Nodeos, tables: tuple[OptionTable, ...]) -> OptionTable | Non
 
 def _fact(fact: FactDifference) -> Finding:
     """Return the finding of a fact that differs."""
-    code = {"kernel": "kernel-differs", "read_ahead_kb": "read-ahead-differs"}.get(fact.name)
-    if code is None:
-        code = "filesystem-differs" if "filesystem" in fact.name else "host-differs"
     return warning(
-        code,
+        "fact-differs",
         f"{fact.subject}: {fact.name} was {fact.before} before and is {fact.after} after: {_FACTS[fact.name]}.",
         "Repeat both phases with this unchanged, or compare these two settings for their own sake.",
         subject=fact.subject,

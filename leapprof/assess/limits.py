@@ -1,12 +1,13 @@
 """Findings: what limits this comparison, from the recordings themselves."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from leapprof.analysis.verdict import TOO_SHORT_S
 from leapprof.analysis.windows import LARGEST_WARM_UP_SHARE, change_point, drift
 from leapprof.assess.material import Material, info, warning
 from leapprof.assess.sides import CutSide
-from leapprof.model import Finding, Grade
+from leapprof.model import Finding, Grade, Severity
 from leapprof.units import DAY_S, NS_PER_S, format_duration, format_value
 
 RESTART_KINDS = frozenset({"nodeos-restarted", "nodeos-started", "nodeos-stopped", "reboot"})
@@ -67,13 +68,13 @@ def _gaps(cut: CutSide) -> Iterator[Finding]:
     seconds = sum((g.end_wall_ns - g.start_wall_ns) / NS_PER_S for g in inside)
     if inside:
         severe = seconds > GAP_SHARE * max(cut.span.duration_s, 1.0)
-        make = warning if severe else info
-        yield make(
+        found = warning(
             "gaps-in-window",
             f"{cut.side.label}: {len(inside)} gap(s), {format_duration(seconds)} together, lie in the window "
             f"({', '.join(sorted({g.reason for g in inside}))}); counters went on, levels and CPU were not seen.",
             "Nothing to do if they are short; otherwise look at the connection, or use --spool.",
         )
+        yield found if severe else replace(found, severity=Severity.INFO)
 
 
 def _events(cut: CutSide) -> Iterator[Finding]:
@@ -88,16 +89,19 @@ def _events(cut: CutSide) -> Iterator[Finding]:
             f"{cut.side.label}: {len(restarts)} start(s) or stop(s) inside the window: {named}.",
             "Their one-off writes are not part of the rate; leapprof wear adds them per restart.",
         )
-    for kind, text in (
-        ("clock-step", "the wall clock was set"),
-        ("cpu-count-changed", "the number of CPUs changed"),
-    ):
-        if any(e.kind == kind for e in inside):
-            yield warning(
-                f"{kind}-in-window",
-                f"{cut.side.label}: {text} inside the window.",
-                "Compare a part without it: --window.",
-            )
+    kinds = {e.kind for e in inside}
+    if "clock-step" in kinds:
+        yield warning(
+            "clock-step-in-window",
+            f"{cut.side.label}: the wall clock was set inside the window.",
+            "Samples are placed by a clock that never steps; head lag is wrong around it.",
+        )
+    if "cpu-count-changed" in kinds:
+        yield warning(
+            "cpu-count-changed-in-window",
+            f"{cut.side.label}: the number of CPUs changed inside the window.",
+            "Compare a part without it: --window.",
+        )
 
 
 def _kept(cut: CutSide) -> Iterator[Finding]:

@@ -211,8 +211,8 @@ TWO_THREADS, FOUR_THREADS = ({"chain-threads": (n,), "net-threads": (n,)} for n 
     ("before", "after", "code"),
     [
         ({"options": TWO_THREADS}, {"options": FOUR_THREADS}, "confounded-by-config"),
-        ({}, {"facts": {"kernel": "6.18"}}, "kernel-differs"),
-        ({"facts": {"cores": "8"}}, {"facts": {"cores": "16"}}, "host-differs"),
+        ({}, {"facts": {"kernel": "6.18"}}, "fact-differs"),
+        ({"facts": {"cores": "8"}}, {"facts": {"cores": "16"}}, "fact-differs"),
         ({"version": "v4.0.6"}, {"version": "v5.0.3"}, "version-defaults-differ"),
         ({}, {"start_wall_ns": START_WALL_NS + 12 * 3600 * NS}, "time-of-day-confounded"),
         ({"transactions": 10}, {"transactions": 20}, "load-differs"),

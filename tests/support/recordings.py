@@ -157,9 +157,10 @@ def made(**choices):
     }
     tables = {"host": table("host", n, host, **where)}
     names = [d.name for d in plan.devices]
-    tables["device"] = stacked(
-        [table("device", n, device, texts={"device": name}, **where) for name in names]
-    )
+    if names:
+        tables["device"] = stacked(
+            [table("device", n, device, texts={"device": name}, **where) for name in names]
+        )
     nodeos = ()
     if plan.with_nodeos:
         process = {
