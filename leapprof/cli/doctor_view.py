@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from leapprof.cli.record_run import chosen_hosts
-from leapprof.cli.values import parse_selector
+from leapprof.config.selector import parse_selector
 from leapprof.model import Device, Nodeos
 from leapprof.recorder.clock import SystemClock
 from leapprof.recorder.diagnosis import Diagnosis, diagnose_hosts

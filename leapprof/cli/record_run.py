@@ -15,8 +15,9 @@ import typer
 
 from leapprof.agent.spool import DEFAULT_PARENT
 from leapprof.cli.live_view import watching
-from leapprof.cli.values import parse_duration_s, parse_selector
+from leapprof.cli.values import parse_duration_s
 from leapprof.config.inventory import resolve_hosts
+from leapprof.config.selector import parse_selector
 from leapprof.errors import ConfigError, InterruptedRunError, StoreError
 from leapprof.model.access import HostConfig
 from leapprof.recorder.clock import SystemClock

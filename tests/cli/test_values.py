@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leapprof.cli.values import parse_duration_s, parse_selector, parse_time_ns
+from leapprof.cli.values import parse_duration_s, parse_time_ns
 from leapprof.errors import ConfigError
 
 
@@ -30,7 +30,6 @@ def test_any_text_is_a_value_or_a_config_error(text: str) -> None:
     for parse in (
         lambda: parse_duration_s(text, "x"),
         lambda: parse_time_ns(text, "x"),
-        lambda: parse_selector(text),
     ):
         try:
             parse()
@@ -43,26 +42,3 @@ def test_a_time_needs_its_zone() -> None:
     assert parse_time_ns("1970-01-01T01:00:01+01:00", "at") == 1_000_000_000
     with pytest.raises(ConfigError, match="has no time zone: add Z"):
         parse_time_ns("2026-03-01T14:05:00", "at")
-
-
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("1234", ("nodeos", "pid", "1234")),
-        ("eos.service", ("eos", "unit", "eos.service")),
-        ("nodeos-wax", ("nodeos", "exe_name", "nodeos-wax")),
-        ("wax=cmdline:/data/wax", ("wax", "cmdline", "/data/wax")),
-        ("exe:nodeos", ("nodeos", "exe_name", "nodeos")),
-    ],
-)
-def test_selectors_are_read(text: str, parts: tuple[str, str, str]) -> None:
-    """Each form of the manual is understood."""
-    selector = parse_selector(text)
-    assert (selector.id, selector.kind, selector.value) == parts
-
-
-@pytest.mark.parametrize("text", ["", "pid:x", "what:x", "exe:", "exe:a\nb"])
-def test_other_selectors_say_what_is_accepted(text: str) -> None:
-    """The message lists the forms."""
-    with pytest.raises(ConfigError, match="write exe:NAME"):
-        parse_selector(text)
