@@ -334,7 +334,7 @@ read_cmdline() {
   option_name "$text" || text='***'
   [ $# -lt 2 ] || shift
   shift
-  last=
+  awaiting=
   for word; do
     value='***'
     case $word in
@@ -343,10 +343,10 @@ read_cmdline() {
         option_name "${option#--}" || option='--?'
         if simple "${option#--}" "${word#*=}"; then value=${word#*=}; fi
         value=$option=$value
-        last=;;
-      --*) last=${word#--}; if option_name "$last"; then value=$word; else value='--?'; fi;;
-      -[a-z]) value=$word; last=${word#-};;
-      *) if [ -n "$last" ] && simple "$last" "$word"; then value=$word; fi; last=;;
+        awaiting=;;
+      --*) awaiting=${word#--}; if option_name "$awaiting"; then value=$word; else value='--?'; fi;;
+      -[a-z]) value=$word; awaiting=${word#-};;
+      *) if [ -n "$awaiting" ] && simple "$awaiting" "$word"; then value=$word; fi; awaiting=;;
     esac
     text=$text$mark$value
   done

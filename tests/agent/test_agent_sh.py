@@ -175,6 +175,27 @@ def test_no_key_of_a_command_line_leaves_the_host(kind, open_talk, nodeos) -> No
 
 
 @SHELLS
+def test_a_command_line_that_ends_with_an_option_does_not_end_the_agent(kind, open_talk) -> None:
+    """The next plan is answered, and the option is there without a value."""
+    words = ["node", "-c", "sleep 60; :", "x", "--replay-blockchain"]
+    with subprocess.Popen(words, executable=shutil.which("dash"), start_new_session=True) as process:
+        talk = open_talk(kind)
+        plan = Plan(
+            ticks=1,
+            matches=(Match(id="eos", kind="pid", value=str(process.pid)),),
+            process_files=(ProcessFile(name="cmdline", every_ticks=0),),
+        )
+        try:
+            talk.plan(plan)
+            frames = talk.frames(1)
+            talk.plan(plan)
+            frames += talk.frames(1)
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+    assert [frame.seq for frame in frames] == [1, 2]
+
+
+@SHELLS
 def test_nothing_is_left_running_at_the_end_of_input(kind, open_talk) -> None:
     """A closed connection ends the agent and what it started."""
     talk = open_talk(kind)
