@@ -30,12 +30,30 @@ def survey_findings(
     return tuple(found)
 
 
+def nodeos_findings(nodeos: Sequence[Nodeos]) -> tuple[Finding, ...]:
+    """Return what the operator should know of each nodeos that was found."""
+    return tuple(
+        Finding(
+            code="nodeos-binary-replaced",
+            severity=Severity.WARNING,
+            message=(
+                f"its program file {one.executable or ''} was replaced or removed since it started: what runs is not "
+                "what lies there, and its version is taken from its API alone"
+            ),
+            hint="restart nodeos before you compare versions",
+            subject=one.id,
+        )
+        for one in nodeos
+        if one.executable_deleted
+    )
+
+
 def _no_nodeos(host: str) -> Finding:
     return Finding(
         code="no-nodeos-found",
         severity=Severity.WARNING,
         message="no nodeos process was found; the host alone is recorded until one starts",
-        hint="start nodeos, or say how to recognise it with --nodeos exe:NAME, unit:NAME or pid:NUMBER",
+        hint="start nodeos, or say how to recognise it with --nodeos exe:NAME, unit:NAME, data-dir:PATH or pid:NUMBER",
         subject=host,
     )
 

@@ -15,14 +15,16 @@ from leapprof.agent.plan import (
     HttpGet,
     Link,
     Listing,
+    LogMark,
     Match,
+    Peek,
     Plan,
     ProcessFile,
     Read,
     StatVfs,
 )
+from leapprof.config.selector import AGENT_KINDS
 from leapprof.errors import ConfigError
-from leapprof.ingest.processes import UNNAMED_MATCH
 from leapprof.ingest.reads import (
     COMMAND_LINE_OPTIONS,
     KEEP_LINES,
@@ -36,7 +38,9 @@ from leapprof.model import Nodeos
 from leapprof.model.access import NodeosSelector
 from leapprof.nodeos.api import METRIC_NAMES_4, METRIC_NAMES_5
 from leapprof.nodeos.privacy import allowed_option_names
+from leapprof.nodeos.told import MARKS, OPTIONS_MARK
 from leapprof.probes import PROBES, Probe
+from leapprof.recorder.selecting import pid_files, survey_selectors
 
 MIN_INTERVAL_S, MAX_INTERVAL_S = 0.1, 60.0
 SURVEY_INTERVAL_MS = 1000
@@ -53,7 +57,8 @@ FURTHER_SURVEY_READS = (
 )
 FURTHER_PROCESS_FILES = ("io", "schedstat")
 DEFAULT_SELECTOR = NodeosSelector(id="nodeos", kind="exe_name", value="nodeos")
-SURVEY_SELECTOR = NodeosSelector(id=UNNAMED_MATCH, kind="exe_name", value="nodeos")
+LOG_MARKS = (LogMark(text=OPTIONS_MARK, is_options=True), *(LogMark(text=mark) for mark in MARKS))
+LOG_TICKS = 5
 ALLOWED_SHORT_OPTIONS = ("d", "c", "e", "m")  # m: python -m leapprof.standin is known by it
 
 
@@ -100,11 +105,13 @@ def survey_plan(selectors: Sequence[NodeosSelector]) -> Plan:
         interval_ms=SURVEY_INTERVAL_MS,
         ticks=1,
         reads=tuple(
-            Read(path=path, keep=KEEP_LINES.get(path, ())) for path in (*SURVEY_READS, *FURTHER_SURVEY_READS)
+            Read(path=path, keep=KEEP_LINES.get(path, ()))
+            for path in (*SURVEY_READS, *FURTHER_SURVEY_READS, *pid_files(selectors))
         ),
         listings=tuple(Listing(path=path) for path in SURVEY_LISTINGS),
         links=tuple(Link(path=path) for path in SURVEY_LINKS),
-        matches=_matches(selectors or (SURVEY_SELECTOR,)),
+        matches=_matches(survey_selectors(selectors)),
+        log_marks=LOG_MARKS,
         process_files=tuple(
             ProcessFile(name=name, every_ticks=0) for name in (*SURVEY_PROCESS_FILES, *FURTHER_PROCESS_FILES)
         ),
@@ -118,16 +125,28 @@ def survey_plan(selectors: Sequence[NodeosSelector]) -> Plan:
     )
 
 
-def follow_up_plan(selectors: Sequence[NodeosSelector], survey: Survey) -> Plan:
-    """Return the second question: config files, directories and APIs of the nodeos that were found."""
+def follow_up_plan(
+    selectors: Sequence[NodeosSelector], survey: Survey, commands: Sequence[Command] = ()
+) -> Plan:
+    """Return the second question: config files, directories, state files and APIs of the nodeos that were found.
+
+    Args:
+        selectors: as the operator says.
+        survey: the answer to the first question.
+        commands: of those that the operator allowed, the ones about nodeos.
+    """
     questions = follow_up(survey)
     return Plan(
         interval_ms=SURVEY_INTERVAL_MS,
         ticks=1,
-        matches=_matches(selectors or (DEFAULT_SELECTOR,)),
+        matches=_matches(survey_selectors(selectors)),
+        reads=tuple(question for question in questions if isinstance(question, Read)),
+        peeks=tuple(question for question in questions if isinstance(question, Peek)),
         configs=tuple(question for question in questions if isinstance(question, ConfigRead)),
-        statvfs=tuple(StatVfs(path=path) for path in _directories(survey.nodeos)),
+        statvfs=tuple(dict.fromkeys(question for question in questions if isinstance(question, StatVfs))),
         https=tuple(question for question in questions if isinstance(question, HttpGet)),
+        commands=tuple(commands),
+        log_marks=LOG_MARKS,
         allowed_options=_allowed_options(),
         heartbeat_s=HEARTBEAT_S,
     )
@@ -159,11 +178,13 @@ def sampling_plan(
         process_files=(
             *(ProcessFile(name=p.file, every_ticks=ticks.of(p), keep=p.keep) for p in _of("nodeos")),
             *(ProcessFile(name=name, every_ticks=0) for name in ("cmdline", "limits", "cgroup")),
+            ProcessFile(name="log", every_ticks=ticks.scaled(LOG_TICKS)),
         ),
         child_files=tuple(ChildFile(name=p.file, every_ticks=ticks.of(p), keep=p.keep) for p in _of("child")),
         cgroup_files=_cgroup_files(ticks),
         https=_questions(found, every_ticks=ticks.scaled(API_TICKS)),
         commands=tuple(commands),
+        log_marks=LOG_MARKS,
         allowed_options=_allowed_options(),
         scan_every_ticks=ticks.scaled(API_TICKS),
         heartbeat_s=HEARTBEAT_S,
@@ -206,25 +227,38 @@ def _matches(selectors: Sequence[NodeosSelector]) -> tuple[Match, ...]:
 
 def _sampling_matches(selectors: Sequence[NodeosSelector], found: Sequence[Nodeos]) -> tuple[Match, ...]:
     """Return matches that name each nodeos apart and find it again after a restart."""
-    if selectors and len(found) <= len(selectors):
+    is_matched_by_agent = all(selector.kind in AGENT_KINDS for selector in selectors)
+    if selectors and is_matched_by_agent and len(found) <= len(selectors):
         return _matches(selectors)
     if not found:
-        return _matches((DEFAULT_SELECTOR,))
+        return _matches([_expected(selector) for selector in selectors] or (DEFAULT_SELECTOR,))
     return tuple(_match_of(nodeos, found) for nodeos in found)
 
 
 def _match_of(nodeos: Nodeos, found: Sequence[Nodeos]) -> Match:
     if nodeos.unit and sum(n.unit == nodeos.unit for n in found) == 1:
         return Match(id=nodeos.id, kind="unit", value=nodeos.unit)
-    if len(found) == 1:
-        return Match(id=nodeos.id, kind="exe_name", value="nodeos")
+    program = (nodeos.executable or "nodeos").rpartition("/")[2]
+    if len(found) == 1 and not nodeos.stand_in:
+        return Match(id=nodeos.id, kind="exe_name", value=program)
     if nodeos.data_dir and sum(nodeos.data_dir in (n.data_dir or "") for n in found) == 1:
         return Match(id=nodeos.id, kind="cmdline", value=nodeos.data_dir)
     return Match(id=nodeos.id, kind="pid", value=str(nodeos.pid))
 
 
+def _expected(selector: NodeosSelector) -> NodeosSelector:
+    """Return how to wait for a nodeos that does not run yet: by the nearest kind that an agent knows."""
+    if selector.kind in AGENT_KINDS:
+        return selector
+    if selector.kind == "data-dir":
+        return NodeosSelector(id=selector.id, kind="cmdline", value=selector.value)
+    return NodeosSelector(id=selector.id, kind="exe_name", value="nodeos")
+
+
 def _directories(found: Sequence[Nodeos]) -> tuple[str, ...]:
-    paths = (p for n in found for p in (n.data_dir, n.state_dir, n.blocks_dir) if p and p.startswith("/"))
+    paths = (
+        n.root + p for n in found for p in (n.data_dir, n.state_dir, n.blocks_dir) if p and p.startswith("/")
+    )
     return tuple(dict.fromkeys(paths))
 
 

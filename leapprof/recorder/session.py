@@ -10,18 +10,21 @@ from leapprof.agent.plan import Command, Plan, encode_plan
 from leapprof.agent.spool import STOP_MESSAGE, spool_path
 from leapprof.errors import SourceError, SourceTimeoutError, StoreError
 from leapprof.ingest.rows import FrameIngest
-from leapprof.ingest.survey import Survey, read_survey, with_answers
+from leapprof.ingest.sections import texts_of
+from leapprof.ingest.survey import FULL_VERSION_COMMAND, Survey, read_survey, with_answers
+from leapprof.ingest.tick import LOG_COMMAND
 from leapprof.model import ClockOffset, Finding, Frame, Recording
 from leapprof.model.access import HostConfig, NodeosSelector
 from leapprof.recorder import spooling
 from leapprof.recorder.clock import Clock
 from leapprof.recorder.cost import CostMeter
-from leapprof.recorder.findings import survey_findings
+from leapprof.recorder.findings import nodeos_findings, survey_findings
 from leapprof.recorder.keeper import FrameKeeper
 from leapprof.recorder.link import AgentLink, choose_agent
 from leapprof.recorder.naming import recording_directory
 from leapprof.recorder.observer import NullObserver, Observer
 from leapprof.recorder.planning import RecordOptions, follow_up_plan, sampling_plan, survey_plan
+from leapprof.recorder.selecting import select
 from leapprof.recorder.spooling import SpoolChoice, find_spool
 from leapprof.sources import Source
 from leapprof.sources.backoff import delays
@@ -54,17 +57,33 @@ def survey_host(link: AgentLink, host: HostConfig, selectors: tuple[NodeosSelect
     """
     first = link.ask(survey_plan(selectors))
     survey = read_survey(first, host.name)
+    commands = [
+        command for command in allowed_commands(host) if command.name.startswith(FULL_VERSION_COMMAND)
+    ]
     for _ in range(FOLLOW_UPS):
-        addresses = [nodeos.http_address for nodeos in survey.nodeos]
+        asked = [(nodeos.http_address, nodeos.state_dir) for nodeos in survey.nodeos]
         if survey.nodeos:
-            survey = with_answers(survey, link.ask(follow_up_plan(selectors, survey)))
-        if addresses == [nodeos.http_address for nodeos in survey.nodeos]:
+            survey = with_answers(survey, link.ask(follow_up_plan(selectors, survey, commands)))
+        if asked == [(nodeos.http_address, nodeos.state_dir) for nodeos in survey.nodeos]:
             break
+    survey, not_found = select(survey, selectors, texts_of(first.sections))
     return HostSurvey(
         survey=survey,
-        findings=survey_findings(host.name, survey.nodeos, survey.denied, first, link.kind),
+        findings=(
+            *survey_findings(host.name, survey.nodeos, survey.denied, first, link.kind),
+            *not_found,
+            *nodeos_findings(survey.nodeos),
+        ),
         agent=link.kind,
         offset=link.measure_clock(),
+    )
+
+
+def allowed_commands(host: HostConfig) -> tuple[Command, ...]:
+    """Return the commands that the operator allowed; what prints a log of nodeos is filtered like one."""
+    return tuple(
+        Command(name=name, argv=argv, is_log=name.startswith(LOG_COMMAND))
+        for name, argv in sorted(host.commands.items())
     )
 
 
@@ -129,8 +148,9 @@ class HostSession:
         return self.options.selectors or self.host.nodeos
 
     def _plan(self, surveyed: HostSurvey, link: AgentLink) -> Plan:
-        commands = [Command(name=name, argv=argv) for name, argv in sorted(self.host.commands.items())]
-        plan = sampling_plan(self._selectors, surveyed.survey.nodeos, self.options, commands)
+        plan = sampling_plan(
+            self._selectors, surveyed.survey.nodeos, self.options, allowed_commands(self.host)
+        )
         if self.spool is None:
             return plan
         if self.spool.attach:
