@@ -104,14 +104,21 @@ def signed(value: float, unit: str) -> str:
 
 
 def _of(material: Material, name: str) -> Iterator[MetricComparison]:
-    """Yield the comparisons of a metric that are no logical views; those of the state's drive come first."""
+    """Yield the comparisons of a metric, those of the state first; of logical views those that tell more."""
+    of_drives = {r.subject.role for r in material.rows if r.spec.name == name and not r.view_of}
     found = [
         m
         for row, m in zip(material.rows, material.metrics, strict=True)
-        if m.name == name and not row.view_of
+        if m.name == name and (not row.view_of or _tells_more(m, of_drives))
     ]
     with_role = [m for m in found if m.subject.role]
     yield from sorted(with_role or found, key=lambda m: "state" not in (m.subject.role or ""))
+
+
+def _tells_more(metric: MetricComparison, of_drives: set[str | None]) -> bool:
+    """Return whether a logical device holds the state and less beside it than any drive does."""
+    role = metric.subject.role or ""
+    return "state" in role.split(", ") and role not in of_drives
 
 
 def _count(chosen: list[MetricComparison]) -> str:

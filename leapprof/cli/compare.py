@@ -41,6 +41,10 @@ def command(
         str | None,
         typer.Option(help="Part of each recording: 6h (its last six hours) or 30min..3h (from its start)."),
     ] = None,
+    control: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(help="BEFORE and AFTER of a node that was not changed; its difference is taken off."),
+    ] = None,
     across: Annotated[bool, typer.Option("--across", help="Two hosts, or one time, are meant.")] = False,
     public: Annotated[
         bool, typer.Option("--public", help="Replace names, addresses and serials by aliases.")
@@ -56,6 +60,12 @@ def command(
     wanted = frozenset(report.Format(name) for name in _names(formats, FORMATS, "--format"))
     fatal = _names(fail_on, FAIL_ON, "--fail-on")
     comparison = _comparison(recordings, change_at, _window(window), across=across)
+    if control is not None:
+        from leapprof.assess.control import with_control
+
+        comparison = with_control(
+            comparison, _comparison(list(control), None, _window(window), across=across)
+        )
     paths = _written(comparison, out, wanted, public=public)
     if as_json:
         _print_json(comparison, public=public)
@@ -120,6 +130,8 @@ def _print(comparison: "Comparison", paths: tuple[Path, ...]) -> None:
     console.print(Text(comparison.title, style="bold"))
     for sentence in comparison.headline:
         console.print(Text(f"  {sentence}"))
+    for name, said in (comparison.control or {}).items():
+        console.print(Text(f"  control: {name}: {said}"))
     table = Table("metric", "before", "after", "difference", "verdict")
     for metric in comparison.metrics:
         table.add_row(*(Text(cell) for cell in _cells(metric)))

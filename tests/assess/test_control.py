@@ -1,0 +1,38 @@
+"""What is left of a difference beyond that of a node which was left alone."""
+
+import pytest
+
+from leapprof.assess.compare import compare
+from leapprof.assess.control import beyond_control, with_control
+from leapprof.model import Effect, Interval
+from tests.support.recordings import noisy, pair
+
+
+def test_the_difference_of_the_control_is_taken_off():
+    """Arms of 3 and 4 give one of 5."""
+    changed = Effect(value=-10.0, ci95=Interval(low=-13.0, high=-7.0))
+    control = Effect(value=-2.0, ci95=Interval(low=-6.0, high=2.0))
+    found = beyond_control(changed, control)
+    assert found.value == -8
+    assert (found.ci95.low, found.ci95.high) == pytest.approx((-13, -3))
+    assert beyond_control(changed, Effect(value=1.0, ci95=None)).ci95 is None
+
+
+def test_a_busier_day_that_both_nodes_saw_is_no_effect():
+    """Both gained 0.1 cores: nothing is left."""
+    sides = {
+        "before": {"cpu_cores": noisy(1800, 0.5, seed=1)},
+        "after": {"cpu_cores": noisy(1800, 0.6, seed=2)},
+    }
+    other = {
+        "before": {"cpu_cores": noisy(1800, 0.3, seed=3)},
+        "after": {"cpu_cores": noisy(1800, 0.4, seed=4)},
+    }
+    changed, control = (
+        compare(*pair(seconds=1800, **sides)),
+        compare(*pair(seconds=1800, host="eos-2", **other)),
+    )
+    said = with_control(changed, control).control
+    assert said["control host"] == "eos-2"
+    assert "beyond the control's +0." in said["nodeos.cpu_cores eos"]
+    assert said["nodeos.cpu_cores eos"].startswith(("+0.0", "−0.0"))
