@@ -50,7 +50,10 @@ def warm_up_cut_s(span: Span, started_s: float | None, settled_s: float | None) 
 
 
 def settled_at_s(head_lag: Series) -> float | None:
-    """Return when the head block had been within 2 s of the wall clock for a minute; None if it never was."""
+    """Return when the head block had been within 2 s of the wall clock for a minute; None if it never was.
+
+    Where it was so from the first sample on, that is the moment: the node had settled before.
+    """
     known = np.isfinite(head_lag.value)
     time_s, good = head_lag.time_s[known], head_lag.value[known] <= SETTLED_LAG_S
     if not good.any():
@@ -59,7 +62,10 @@ def settled_at_s(head_lag: Series) -> float | None:
     last_bad = np.maximum.accumulate(np.where(good, -1, position))
     since = time_s[np.minimum(last_bad + 1, good.size - 1)]
     held = np.flatnonzero(good & (time_s - since >= SETTLED_FOR_S))
-    return float(time_s[held[0]]) if held.size else None
+    if not held.size:
+        return None
+    was_settled = last_bad[held[0]] < 0
+    return float(time_s[0] if was_settled else time_s[held[0]])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,6 +33,7 @@ def test_settled_is_a_minute_at_the_head():
     """A lag that comes back starts the minute anew."""
     lag = np.concatenate([np.full(100, 50.0), np.full(30, 0.5), np.full(10, 9.0), np.full(200, 0.5)])
     assert settled_at_s(series(lag)) == 201
+    assert settled_at_s(series(np.full(100, 0.5))) == 1
     assert settled_at_s(series(np.full(100, 9.0))) is None
     assert settled_at_s(series(np.full(100, np.nan))) is None
 
