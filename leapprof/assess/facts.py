@@ -6,6 +6,7 @@ from leapprof.model import ConfigChange, Device, FactDifference, Mount, Nodeos, 
 from leapprof.nodeos.diff import diff_options
 
 VOLATILE_FACTS = frozenset({"uptime_s", "boot_time", "load_average"})
+VOLATILE_ENDINGS = (".state_dirty", ".state_file_allocated_bytes", ".state_filesystem_available_bytes")
 
 
 def fact_differences(
@@ -53,7 +54,7 @@ def change_text(nodeos: tuple[NodeosPair, ...], changes: tuple[ConfigChange, ...
 
 def _pairs(subject: str, before: dict[str, str], after: dict[str, str]) -> list[FactDifference]:
     """Return the facts that either side knows."""
-    names = sorted({*before, *after} - VOLATILE_FACTS)
+    names = sorted(n for n in {*before, *after} - VOLATILE_FACTS if not n.endswith(VOLATILE_ENDINGS))
     return [FactDifference(name=n, subject=subject, before=before.get(n), after=after.get(n)) for n in names]
 
 

@@ -1,15 +1,18 @@
 """What `leapprof doctor` asks and prints."""
 
 import json
+import shutil
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
 import typer
 
+from leapprof.cli.doctor_lines import nodeos_lines, nodeos_title
 from leapprof.cli.record_run import chosen_hosts
 from leapprof.config.selector import parse_selector
-from leapprof.model import Device, Nodeos
+from leapprof.model import Device
 from leapprof.recorder.clock import SystemClock
 from leapprof.recorder.diagnosis import Diagnosis, diagnose_hosts
 from leapprof.recorder.session import HostSurvey
@@ -33,7 +36,8 @@ def run(
     """
     selectors = tuple(parse_selector(text) for text in nodeos)
     found = diagnose_hosts(chosen_hosts(hosts, inventory, transport), selectors, SystemClock())
-    sys.stdout.write(_json(found) if as_json else "\n\n".join(_text(one) for one in found) + "\n")
+    width = _terminal_width()
+    sys.stdout.write(_json(found) if as_json else "\n\n".join(_text(one, width) for one in found) + "\n")
     codes = [one.error.exit_code for one in found if one.error is not None]
     if codes:
         raise typer.Exit(min(codes))
@@ -57,43 +61,66 @@ def _json(found: Sequence[Diagnosis]) -> str:
     return json.dumps({"format": 1, "hosts": rows}, indent=1) + "\n"
 
 
-def _text(one: Diagnosis) -> str:
-    lines = [
-        f"{one.host} ({one.transport}): {'cannot be sampled' if one.surveyed is None else 'can be sampled'}"
-    ]
+def _text(one: Diagnosis, width: int | None = None) -> str:
+    state = "cannot be sampled" if one.surveyed is None else "can be sampled"
+    lines = [f"{one.host} ({one.transport}): {state}"]
     if one.surveyed is not None:
-        lines += _survey_lines(one.surveyed)
+        lines += _survey_lines(one.surveyed, width)
     for finding in one.findings:
         subject = f"{finding.subject}: " if finding.subject and finding.subject != one.host else ""
-        lines += [f"  {finding.severity}: {subject}{finding.message} ({finding.code})", f"    {finding.hint}"]
-    return "\n".join(_plain(line) for line in lines)
+        lines.append(
+            _folded(f"  {finding.severity}: ", f"{subject}{finding.message} ({finding.code})", width)
+        )
+        lines.append(_folded("    → ", finding.hint, width))
+    return "\n".join(lines)
 
 
-def _survey_lines(surveyed: HostSurvey) -> list[str]:
-    facts, offset = surveyed.survey.host.facts, surveyed.offset
+def _survey_lines(surveyed: HostSurvey, width: int | None) -> list[str]:
+    survey, offset = surveyed.survey, surveyed.offset
+    facts = survey.host.facts
     described = ", ".join(facts[name] for name in ("distribution", "kernel", "cpu_model") if name in facts)
-    return [
-        f"  agent: {surveyed.agent}",
-        f"  host: {described}",
-        f"  clock: {offset.offset_s:+.4f} s off ours, give or take {offset.round_trip_s / 2:.4f} s",
-        *(_nodeos_line(nodeos) for nodeos in surveyed.survey.nodeos),
-        *(_device_line(device) for device in surveyed.survey.topology.physical()),
+    lines = [
+        _row("agent", surveyed.agent, width),
+        _row("host", described or "not known", width),
+        _row(
+            "clock", f"{offset.offset_s:+.4f} s off ours, give or take {offset.round_trip_s / 2:.4f} s", width
+        ),
+        *(_row("drive", _device_text(device), width) for device in survey.topology.physical()),
     ]
+    for nodeos in survey.nodeos:
+        lines.append(_folded("  ", nodeos_title(nodeos), width))
+        lines += [
+            _row("  " + label, text, width) for label, text in nodeos_lines(nodeos, facts, survey.topology)
+        ]
+    return lines
 
 
-def _nodeos_line(nodeos: Nodeos) -> str:
-    parts = [
-        f"pid {nodeos.pid}",
-        f"version {nodeos.version or 'not known'}",
-        f"map mode {nodeos.map_mode or 'not known'}",
-        *(f"{role} on {', '.join(drives)}" for role, drives in sorted(nodeos.roles.items()) if drives),
-    ]
-    return f"  nodeos {nodeos.id}: " + ", ".join(parts)
-
-
-def _device_line(device: Device) -> str:
+def _device_text(device: Device) -> str:
     size = "size not known" if device.size_bytes is None else format_bytes(device.size_bytes)
-    return f"  drive {device.name}: {device.model or device.kind}, {size}"
+    return f"{device.name}: {device.model or device.kind}, {size}"
+
+
+def _row(label: str, text: str, width: int | None) -> str:
+    return _folded(f"  {label:<12} ", text, width)
+
+
+def _folded(head: str, text: str, width: int | None) -> str:
+    """Return text behind a head, folded at a terminal's width; unfolded where lines go to a program."""
+    plain = _plain(text)
+    if width is None:
+        return head + plain
+    return textwrap.fill(
+        plain,
+        width=max(width, 40),
+        initial_indent=head,
+        subsequent_indent=" " * len(head),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _terminal_width() -> int | None:
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def _plain(text: str) -> str:

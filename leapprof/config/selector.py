@@ -19,6 +19,7 @@ _KIND = re.compile(r"(?:(?P<id>[^:=/]{1,64})=)?(?:(?P<kind>[a-z_-]{1,16}):)?(?P<
 _UNSAFE_IN_ID = re.compile(r"[^A-Za-z0-9_.@\-]+")
 _DIGITS = re.compile(r"[0-9]{1,9}\Z", re.ASCII)
 _MAX_VALUE_CHARS = 256
+_PLAIN_NAMES = frozenset({"data", "data-dir", "datadir", "nodeos-data"})
 _NAMED_BY_VALUE = frozenset({"exe_name", "unit", "cmdline", "comm", "name", "data-dir"})
 
 
@@ -70,4 +71,6 @@ def _check_value(kind: str, value: str) -> None:
 def _id_of(kind: str, value: str) -> str:
     if kind not in _NAMED_BY_VALUE:
         return "nodeos"
+    if kind == "data-dir":
+        value = next((p for p in reversed(value.split("/")) if p and p not in _PLAIN_NAMES), "nodeos")
     return _UNSAFE_IN_ID.sub("-", value.removesuffix(".service")).strip("-.@")[:64] or "nodeos"

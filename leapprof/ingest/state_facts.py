@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 
 from leapprof.agent.plan import Peek, Read, StatVfs
-from leapprof.model import Nodeos
+from leapprof.model import Nodeos, Topology
 
 STATE_FILE = "shared_memory.bin"
 DIRTY_BYTE = 8
@@ -56,6 +56,22 @@ def facts_of(nodeos: Nodeos, texts: Mapping[str, str]) -> dict[str, str]:
     """Return the facts that a frame's texts hold, as ``nodeos.<id>.<name>``; unknown ones are not there."""
     facts = _state_file_facts(nodeos, texts) | _filesystem_facts(nodeos, texts) | _stop_facts(nodeos, texts)
     return {f"nodeos.{nodeos.id}.{name}": value for name, value in facts.items()}
+
+
+def mount_facts(nodeos: Nodeos, own: Topology) -> dict[str, str]:
+    """Return mount point and filesystem of state and blocks, as ``nodeos.<id>.<role>_mount`` and ``…_filesystem``.
+
+    Args:
+        nodeos: with its directories.
+        own: the host's devices with the mounts that the process itself sees.
+    """
+    facts = {}
+    for role, path in (("state", nodeos.state_dir), ("blocks", nodeos.blocks_dir)):
+        mount = own.mount_of(path) if path and path.startswith("/") else None
+        if mount is not None:
+            facts[f"nodeos.{nodeos.id}.{role}_mount"] = mount.point
+            facts[f"nodeos.{nodeos.id}.{role}_filesystem"] = mount.filesystem
+    return facts
 
 
 def _place(nodeos: Nodeos) -> str:

@@ -14,7 +14,7 @@ from leapprof.ingest.facts import read_host
 from leapprof.ingest.processes import Found, find_processes
 from leapprof.ingest.sections import process_name, texts_of
 from leapprof.ingest.services import Answers, answered, answers_of
-from leapprof.ingest.state_facts import facts_of, questions_of
+from leapprof.ingest.state_facts import facts_of, mount_facts, questions_of
 from leapprof.ingest.topology import build_topology
 from leapprof.model import Frame, Host, Nodeos, ReadStatus, Section, Topology
 from leapprof.nodeos.privacy import allowed_option_names, is_key_shaped
@@ -111,8 +111,9 @@ def with_answers(survey: Survey, frame: Frame, allowed: Collection[str] | None =
 def _with_facts(survey: Survey, texts: Mapping[str, str]) -> Survey:
     """Return the survey with facts of each nodeos among those of the host, ``nodeos.<id>.<name>``."""
     facts = dict(survey.host.facts)
-    for nodeos in survey.nodeos:
-        facts |= facts_of(nodeos, texts)
+    for nodeos, process in zip(survey.nodeos, survey.found, strict=True):
+        own = replace(survey.topology, mounts=process.mounts) if process.mounts else survey.topology
+        facts |= facts_of(nodeos, texts) | mount_facts(nodeos, own)
         version = _full_version(nodeos, texts, is_alone=len(survey.nodeos) == 1)
         facts |= {f"nodeos.{nodeos.id}.full_version": version} if version else {}
     return replace(survey, host=replace(survey.host, facts=facts))

@@ -87,7 +87,7 @@ def host_facts(
         memlock_bytes=int(memlock) if _DIGITS.match(memlock) else None,
         memlock_unlimited=memlock == "unlimited",
         cores=_number(host.facts, "cores"),
-        state_filesystem=mount.filesystem if mount else None,
+        state_filesystem=_fact(host, nodeos, "state_filesystem") or (mount.filesystem if mount else None),
         state_filesystem_bytes=_of_nodeos(host, nodeos, "state_filesystem_bytes"),
         state_file_bytes=_of_nodeos(host, nodeos, "state_file_bytes"),
         state_dirty={"yes": True, "no": False}.get(_fact(host, nodeos, "state_dirty")),

@@ -126,6 +126,17 @@ def _nodeos_advice(nodeos: Nodeos) -> list[Finding]:
                 subject=nodeos.id,
             )
         )
+    if nodeos.log is not None and nodeos.log != "read":
+        advice.append(
+            Finding(
+                code="nodeos-log-unread",
+                severity=Severity.INFO,
+                message=f"its log is not read ({nodeos.log}): stages come from its API and the counters alone",
+                hint="allow a command `nodeos-log` in the inventory that prints it (journalctl -u UNIT -o cat -n 2000)"
+                ", or record as its user",
+                subject=nodeos.id,
+            )
+        )
     if not nodeos.cgroup_is_own:
         advice.append(
             Finding(

@@ -21,7 +21,7 @@ from leapprof.errors import ConfigError
         ("nodeos-wax", ("nodeos-wax", "exe_name", "nodeos-wax")),
         ("wax=cmdline:/data/wax", ("wax", "cmdline", "/data/wax")),
         ("exe:nodeos", ("nodeos", "exe_name", "nodeos")),
-        ("data-dir:/srv/eos/data", ("srv-eos-data", "data-dir", "/srv/eos/data")),
+        ("data-dir:/srv/eos/data", ("eos", "data-dir", "/srv/eos/data")),
         ("wax=port:8890", ("wax", "port", "8890")),
         ("pidfile:/run/nodeos.pid", ("nodeos", "pid-file", "/run/nodeos.pid")),
         ("name:eos", ("eos", "name", "eos")),
