@@ -175,10 +175,11 @@ def test_no_key_of_a_command_line_leaves_the_host(kind, open_talk, nodeos) -> No
 
 
 @SHELLS
-def test_a_command_line_that_ends_with_an_option_does_not_end_the_agent(kind, open_talk) -> None:
+def test_a_command_line_that_ends_with_an_option_does_not_end_the_agent(kind, open_talk, tmp_path) -> None:
     """The next plan is answered, and the option is there without a value."""
-    words = ["node", "-c", "sleep 60; :", "x", "--replay-blockchain"]
-    with subprocess.Popen(words, executable=shutil.which("dash"), start_new_session=True) as process:
+    program = shutil.copy(shutil.which("dash") or "/bin/sh", tmp_path / "node")
+    words = [program, "-c", "sleep 60; :", "x", "--replay-blockchain"]
+    with subprocess.Popen(words, start_new_session=True) as process:
         talk = open_talk(kind)
         plan = Plan(
             ticks=1,
