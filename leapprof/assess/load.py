@@ -64,7 +64,7 @@ class LoadedRecording:
         table = concatenate(name, parts) if parts else _empty(name)
         wants_stage = name == "nodeos" and (columns is None or "stage" in columns)
         if wants_stage and table.rows:
-            table = with_stages(table, self.table("chain", ("head_lag_ms", "http_status"), where))
+            table = with_stages(table, self, where)
         return table
 
     def _sealed(

@@ -1,32 +1,100 @@
-"""The stage column of table nodeos, from presence and head lag (see nodeos/stages.py). Pure."""
+"""The stage of each row of table nodeos, and which source said so (see nodeos/stages.py and stage_evidence.py).
 
-from dataclasses import replace
+Sources, the later the stronger: the API's head lag (``API``), the command line and map mode of the process
+(``command line``), how fast it writes or fills memory (``counters``), its log (``log``).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leapprof.model import Table
-from leapprof.nodeos.stages import label_stages
+from leapprof.analysis.rates import counter_rate
+from leapprof.assess.samples import RecordingTables
+from leapprof.ingest.log_events import LOG_EVENT
+from leapprof.model import Column, Nodeos, Table
+from leapprof.nodeos.logs import LifeLine, parse_event
+from leapprof.nodeos.stage_evidence import STARTUP_STAGES, evidence_at, stretches
+from leapprof.nodeos.stages import (
+    LOADING_SNAPSHOT,
+    PRELOADING_STATE,
+    REPLAYING,
+    STARTING,
+    label_stages,
+    with_writing,
+)
 from leapprof.units import NS_PER_S
 
+NS_PER_MS = 1_000_000
+FILLING_BYTES_PER_S = 10e6
+"""heap and locked read the state into anonymous memory at drive speed; running, it grows by kilobytes."""
+API, COMMAND_LINE, COUNTERS, LOG = "API", "command line", "counters", "log"
 
-def with_stages(nodeos: Table, chain: Table) -> Table:
-    """Return table nodeos with its stage column filled.
+_EXTRA = ("start_ticks", "io_write_bytes_total", "rss_anon_bytes")
+_OPTION_STAGES = (
+    ("snapshot", LOADING_SNAPSHOT),
+    ("replay-blockchain", REPLAYING),
+    ("hard-replay-blockchain", REPLAYING),
+)
+_FILLED_MODES = frozenset({"heap", "locked"})
+_Labels = NDArray[np.object_]
 
-    A nodeos whose API never answered has no stage: presence alone does not tell syncing from live.
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Rows:
+    """Rows of one nodeos: (n,) each.
+
+    Attributes:
+        time_s, wall_ms: when.
+        start_ticks: of the process.
+        life: number of the process, counted from 0.
+        lag_ms: head lag, NaN where it was not read.
+    """
+
+    time_s: NDArray[np.float64]
+    wall_ms: NDArray[np.int64]
+    start_ticks: NDArray[np.int64]
+    life: NDArray[np.int64]
+    lag_ms: NDArray[np.float64]
+
+
+def with_stages(nodeos: Table, recording: RecordingTables, where: Mapping[str, str] | None = None) -> Table:
+    """Return table nodeos with its columns ``stage`` and ``stage_source`` filled.
+
+    A nodeos whose API never answered has a stage only where its log proves one: presence alone does not tell
+    syncing from live.
 
     Args:
         nodeos: rows of one or more nodeos.
-        chain: rows of the same, with head_lag_ms.
+        recording: the whole of it, for head lags, counters and events.
+        where: as the rows were chosen.
     """
     stage = nodeos.texts.get("stage", np.full(nodeos.rows, None, dtype=object)).copy()
+    source = np.full(nodeos.rows, None, dtype=object)
+    chain = recording.table("chain", ("head_lag_ms", "http_status"), where)
+    counters = recording.table("nodeos", _EXTRA, where)
     ids = nodeos.texts["nodeos"]
     for one in sorted({name for name in ids if name is not None}):
-        rows = np.flatnonzero(ids == one)
-        lag_ms = _lag_ms(nodeos.integers["seq"].values[rows], chain, one)
-        if np.isfinite(lag_ms).any():
-            stage[rows] = _stages(nodeos, rows, lag_ms)
-    return replace(nodeos, texts={**nodeos.texts, "stage": stage})
+        at = np.flatnonzero(ids == one)
+        rows = _rows_of(nodeos, counters, chain, one, at)
+        known = next((n for n in recording.manifest.nodeos if n.id == one), None)
+        stage[at], source[at] = _told(rows, counters, at, known, _log_lines(recording, one))
+    return replace(nodeos, texts={**nodeos.texts, "stage": stage, "stage_source": source})
+
+
+def _rows_of(nodeos: Table, counters: Table, chain: Table, one: str, at: NDArray[np.intp]) -> _Rows:
+    process = counters.integers.get("start_ticks")
+    start_ticks = process.values[at] if process is not None else np.zeros(at.size, dtype=np.int64)
+    boot = nodeos.integers["boot"].values[at]
+    another = (np.diff(start_ticks, prepend=start_ticks[:1]) != 0) | (np.diff(boot, prepend=boot[:1]) != 0)
+    return _Rows(
+        time_s=nodeos.integers["boottime_ns"].values[at] / NS_PER_S,
+        wall_ms=nodeos.integers["wall_ns"].values[at] // NS_PER_MS,
+        start_ticks=start_ticks,
+        life=np.cumsum(another),
+        lag_ms=_lag_ms(nodeos.integers["seq"].values[at], chain, one),
+    )
 
 
 def _lag_ms(seq: NDArray[np.int64], chain: Table, one: str) -> NDArray[np.float64]:
@@ -41,11 +109,82 @@ def _lag_ms(seq: NDArray[np.int64], chain: Table, one: str) -> NDArray[np.float6
     return lag_ms
 
 
-def _stages(nodeos: Table, rows: NDArray[np.intp], lag_ms: NDArray[np.float64]) -> NDArray[np.object_]:
-    process = nodeos.integers.get("start_ticks")
-    return label_stages(
-        time_s=nodeos.integers["boottime_ns"].values[rows] / NS_PER_S,
-        process_up=np.ones(rows.size, dtype=np.bool_),
-        head_lag_ms=lag_ms,
-        process_id=process.values[rows] if process is not None else None,
-    )
+def _log_lines(recording: RecordingTables, one: str) -> list[LifeLine]:
+    """Return what the log of one nodeos told, in the order of time."""
+    events = [e for e in recording.manifest.events if e.subject == one and e.kind.startswith(LOG_EVENT)]
+    lines = []
+    for event in sorted(events, key=lambda e: e.wall_ns):
+        told = parse_event(event.detail)
+        if isinstance(told, LifeLine):
+            lines.append(replace(told, logged_ms=event.wall_ns // NS_PER_MS))
+    return lines
+
+
+def _told(
+    rows: _Rows, counters: Table, at: NDArray[np.intp], known: Nodeos | None, lines: list[LifeLine]
+) -> tuple[_Labels, _Labels]:
+    """Return stage and source of the rows of one nodeos."""
+    proved = np.full(rows.life.size, None, dtype=object)
+    if lines:
+        proved = _without_answered(rows, evidence_at(rows.wall_ms, stretches(lines), rows.life))
+    has_answer = bool(np.isfinite(rows.lag_ms).any())
+    labels = np.full(rows.life.size, None, dtype=object)
+    source = labels.copy()
+    if has_answer:
+        up = np.ones(rows.life.size, dtype=np.bool_)
+        labels = label_stages(rows.time_s, up, rows.lag_ms, rows.life.astype(np.int64))
+        source[:] = API
+        _put(labels, source, _from_command_line(rows, labels, known), COMMAND_LINE)
+        _put(labels, source, _from_memory(rows, labels, known, counters, at), COUNTERS)
+        written = with_writing(labels, _rate(rows, counters.integers.get("io_write_bytes_total"), at))
+        _put(labels, source, np.where(written != labels, written, None), COUNTERS)
+    _put(labels, source, proved, LOG)
+    return labels, source
+
+
+def _put(labels: _Labels, source: _Labels, found: _Labels, name: str) -> None:
+    """Take over the stages of a source where it knows one."""
+    is_told = found.astype(bool)  # a stage is a word, None is none
+    labels[is_told], source[is_told] = found[is_told], name
+
+
+def _without_answered(rows: _Rows, proved: _Labels) -> _Labels:
+    """Return evidence without start-up stages from the first answer of a process on: then it has started."""
+    answered = np.isfinite(rows.lag_ms)
+    for life in np.unique(rows.life[answered]):
+        first = np.flatnonzero(answered & (rows.life == life))[0]
+        later = (rows.life == life) & (np.arange(rows.life.size) >= first)
+        proved[later & np.isin(proved.astype(str), STARTUP_STAGES)] = None
+    return proved
+
+
+def _from_command_line(rows: _Rows, labels: _Labels, known: Nodeos | None) -> _Labels:
+    """Return what a process that was started from a snapshot, or to replay, does until its API answers."""
+    found = np.full(labels.size, None, dtype=object)
+    stage = next((s for name, s in _OPTION_STAGES if known and name in known.options), None)
+    if stage is not None and known is not None:
+        found[(labels == STARTING) & (rows.start_ticks == known.start_ticks)] = stage
+    return found
+
+
+def _from_memory(
+    rows: _Rows, labels: _Labels, known: Nodeos | None, counters: Table, at: NDArray[np.intp]
+) -> _Labels:
+    """Return preloading-state while a heap or locked nodeos fills its memory before its API answers."""
+    found = np.full(labels.size, None, dtype=object)
+    anon = counters.integers.get("rss_anon_bytes")
+    if known is None or known.map_mode not in _FILLED_MODES or anon is None or at.size < 2:
+        return found
+    grown = np.diff(anon.values[at], prepend=anon.values[at[:1]])
+    elapsed = np.maximum(np.diff(rows.time_s, prepend=rows.time_s[:1] - 1.0), 1e-3)
+    fills = (grown / elapsed >= FILLING_BYTES_PER_S) & anon.present[at]
+    found[fills & (labels == STARTING)] = PRELOADING_STATE
+    return found
+
+
+def _rate(rows: _Rows, column: Column | None, at: NDArray[np.intp]) -> NDArray[np.float64]:
+    if column is None:
+        return np.full(at.size, np.nan)
+    breaks = np.diff(rows.life, prepend=rows.life[:1]) != 0
+    own = Column(values=column.values[at], present=column.present[at])
+    return counter_rate(rows.time_s, own, breaks).value

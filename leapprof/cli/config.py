@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from leapprof.cli.config_facts import facts_of_host, facts_of_recording
+from leapprof.cli.options import InventoryOption
 from leapprof.errors import ConfigError, NodeosRefusesError, ParseError
 from leapprof.model import Finding, Severity
 from leapprof.nodeos.diff import Change, diff_options, options_of
@@ -45,15 +46,17 @@ def check(
         typer.Option(help="The host itself, asked now: inventory name, ssh alias, user@host or local."),
     ] = None,
     nodeos: Annotated[
-        str | None, typer.Option(help="Which nodeos of the host, when there are several.")
+        str | None,
+        typer.Option(help="Which nodeos, when there are several: its name, or unit:NAME, data-dir:PATH …"),
     ] = None,
+    inventory: InventoryOption = None,
     as_json: _Json = False,
 ) -> None:
     """Say whether nodeos would start with a config.ini (0), or refuse it (7), and what else is wrong with it."""
     version = _version(target, "--target")
     before = None if source is None else _version(source, "--source")
     config = _read(file)
-    facts = _facts(recording, host, nodeos)
+    facts = _facts(recording, host, nodeos, inventory)
     findings = check_config(config, version, source=before, facts=facts)
     starts = would_start(findings)
     sys.stdout.write(_json_findings(findings) if as_json else _text_findings(file, findings))
@@ -115,12 +118,14 @@ def _read(file: str) -> Config:
     return parse_config(data.decode("utf-8", errors="replace"))
 
 
-def _facts(recording: Path | None, host: str | None, nodeos: str | None) -> HostFacts | None:
+def _facts(
+    recording: Path | None, host: str | None, nodeos: str | None, inventory: Path | None
+) -> HostFacts | None:
     if recording is not None and host is not None:
         raise ConfigError("give --recording or --host, not both", key="--host")
     if recording is not None:
         return facts_of_recording(recording, nodeos)
-    return None if host is None else facts_of_host(host, nodeos)
+    return None if host is None else facts_of_host(host, nodeos, inventory)
 
 
 def _similar(option: str) -> str:

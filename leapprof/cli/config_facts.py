@@ -36,33 +36,39 @@ def facts_of_recording(path: Path, nodeos: str | None) -> HostFacts:
     return host_facts(manifest.host, manifest.topology, chosen, state_used_bytes=used)
 
 
-def facts_of_host(name: str, nodeos: str | None) -> HostFacts:
+def facts_of_host(name: str, nodeos: str | None, inventory: Path | None = None) -> HostFacts:
     """Ask a host what it is, and return what the rules need of it.
 
     Args:
         name: inventory name, ssh alias, ``user@host:port`` or ``local``.
-        nodeos: id of the nodeos; None when there is at most one.
+        nodeos: how it is recognised (``unit:NAME`` …), or its name as doctor prints it; None when there is at
+            most one.
+        inventory: file to look the name up in.
 
     Raises:
         SourceError: the host cannot be reached.
         ConfigError: no such host, no such nodeos, or several.
     """
     from leapprof.config.inventory import resolve_hosts
+    from leapprof.config.selector import parse_selector
     from leapprof.recorder.clock import SystemClock
     from leapprof.recorder.link import AgentLink, choose_agent
     from leapprof.recorder.session import survey_host
     from leapprof.sources import open_source
 
-    hosts = resolve_hosts([name], None)
+    is_selector = nodeos is not None and ":" in nodeos
+    hosts = resolve_hosts([name], inventory)
     if len(hosts) != 1:
         raise ConfigError(f"names {len(hosts)} hosts; name one", key="--host")
     source = open_source(hosts[0])
     try:
         with AgentLink.open(source, choose_agent(source), SystemClock()) as link:
-            survey = survey_host(link, hosts[0], hosts[0].nodeos).survey
+            selectors = (parse_selector(nodeos),) if nodeos and is_selector else hosts[0].nodeos
+            survey = survey_host(link, hosts[0], selectors).survey
     finally:
         source.close()
-    return host_facts(survey.host, survey.topology, _chosen(survey.nodeos, nodeos))
+    chosen = _chosen(survey.nodeos, None if is_selector else nodeos)
+    return host_facts(survey.host, survey.topology, chosen)
 
 
 def _chosen(found: Sequence[Nodeos], wanted: str | None) -> Nodeos | None:

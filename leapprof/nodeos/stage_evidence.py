@@ -46,6 +46,9 @@ _BEGINS: dict[LineKind, str | None] = {
     LineKind.WRITING: WRITING_STATE,
     LineKind.EXITED: None,
 }
+WHOLE = 100
+_AFTER = {(LineKind.PRELOADING, True): STARTING, (LineKind.WRITING, True): STOPPING}
+"""What goes on when a file is loaded or written completely."""
 
 
 def stretches(lines: Iterable[LifeLine]) -> tuple[Stretch, ...]:
@@ -58,22 +61,30 @@ def stretches(lines: Iterable[LifeLine]) -> tuple[Stretch, ...]:
             continue
         if line.kind is LineKind.REPLAYED and line.seconds:
             _begin(found, REPLAYING, now_ms - round(line.seconds * MS_PER_S))
-        _begin(found, _BEGINS[line.kind], now_ms)
+        _begin(found, _AFTER.get((line.kind, line.percent == WHOLE), _BEGINS[line.kind]), now_ms)
     return tuple(found)
 
 
-def evidence_at(wall_ms: NDArray[np.int64], proved: Iterable[Stretch]) -> NDArray[np.object_]:
+STARTUP_STAGES = (STARTING, LOADING_SNAPSHOT, PRELOADING_STATE, REPLAYING)
+
+
+def evidence_at(
+    wall_ms: NDArray[np.int64], proved: Iterable[Stretch], life: NDArray[np.int64] | None = None
+) -> NDArray[np.object_]:
     """Return the proved stage of each tick for label_stages, None where nothing is proved.
 
     Args:
         wall_ms: (n,) wall clock of the host at each tick, milliseconds since the epoch.
         proved: of stretches().
+        life: (n,) number of the process; a stretch ends with the process in which it began.
     """
     labels = np.full(len(wall_ms), None, dtype=object)
     for stretch in proved:
         inside = wall_ms >= stretch.start_ms
         if stretch.end_ms is not None:
             inside &= wall_ms < stretch.end_ms
+        if life is not None and inside.any():
+            inside &= life == life[np.argmax(wall_ms >= stretch.start_ms)]
         labels[inside] = stretch.stage
     return labels
 

@@ -183,7 +183,17 @@ def test_this_very_host_can_be_asked(tmp_path, run):
     """--host local samples this machine once: a state of 8 TiB is more than it has."""
     config = tmp_path / "config.ini"
     config.write_text("database-map-mode = heap\nchain-state-db-size-mb = 8388608\n", encoding="utf-8")
-    result = run("check", str(config), "--target", "leap-5.0", "--host", "local", "--json")
+    result = run(
+        "check",
+        str(config),
+        "--target",
+        "leap-5.0",
+        "--host",
+        "local",
+        "--json",
+        "--nodeos",
+        "unit:none.service",
+    )
     codes = [row["code"] for row in json.loads(result.stdout)["findings"]]
     assert result.returncode == (7 if "state-above-ram-and-swap" in codes else 0)
     assert codes[0].startswith("state-above-")
