@@ -5,8 +5,10 @@ PY := $(VENV)/bin/python
 SYSTEM_PYTHON ?= $(shell for name in python3.13 python3.12 python3.11 python3; do command -v $$name && \
   $$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && break; done | tail -n 1)
 ARGS ?=
+# Most tests wait for clocks and processes, so more of them than cores run side by side.
+JOBS ?= 4
 
-.PHONY: check lint types contracts test demo reports bench lock format clean setup
+.PHONY: check lint types contracts test demo reports docs bench lock format clean
 
 check: lint types contracts test  ## lint, types, import contracts, tests
 
@@ -31,10 +33,14 @@ contracts: $(VENV)/.dev
 
 test: $(VENV)/.dev  ## every test that runs in minutes
 	scripts/debian-packages
-	$(PY) -m pytest $(ARGS)
+	$(PY) -m pytest -n $(JOBS) --dist loadfile $(ARGS)
 
-reports: $(VENV)/.run  ## reports/ made again from samples/
+reports: $(VENV)/.run  ## reports/ made again from samples/, and the README's picture where Chromium is
 	$(PY) -m samples.make_reports
+	scripts/picture
+
+docs: $(VENV)/.dev  ## the pages that are made from the code
+	$(PY) scripts/make_docs.py
 
 lock: $(VENV)/.dev  ## requirements/*.txt made again from *.in
 	$(VENV)/bin/pip install -q uv
