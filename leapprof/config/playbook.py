@@ -179,16 +179,9 @@ def _check_change(document: Document, playbook: Playbook) -> None:
     if change.manual is not None:
         _check_manual(document, playbook)
     if change.config is not None:
-        if not change.config.set and not change.config.remove:
-            raise document.error(("change", "config"), "changes nothing: give set or remove")
-        both = sorted(set(change.config.set) & set(change.config.remove))
-        if both:
-            raise document.error(("change", "config", "remove"), f"{both[0]} is in set too")
-        if playbook.restart is None:
-            raise document.error(
-                ("change", "config"), "needs restart: nodeos reads its config when it starts"
-            )
-    if goes_back and change.command is not None and change.command.to_a is None:
+        _check_edit(document, change.config, playbook)
+    command = change.command
+    if playbook.design != "AB" and command is not None and command.to_a is None:
         raise document.error(("change", "command", "to_a"), "is missing: this design goes back to a")
 
 

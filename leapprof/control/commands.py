@@ -63,6 +63,7 @@ def run_here(command: str, timeout_s: float, environment: Mapping[str, str] | No
             shell=True,
             stdin=subprocess.DEVNULL,
             stdout=2,
+            start_new_session=True,  # Ctrl-C is for leapprof: what was begun is finished
             timeout=timeout_s,
             env={**os.environ, **(environment or {})},
             check=False,

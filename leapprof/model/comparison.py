@@ -4,6 +4,7 @@ Field names follow report.json (docs/report-json.md); report/json.py writes them
 """
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -185,6 +186,32 @@ class PublishedFigure:
     why_different: str
 
 
+class Outcome(StrEnum):
+    """What an interval says of an expectation."""
+
+    MET = "met"
+    NOT_MET = "not met"
+    CANNOT_TELL = "cannot tell"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectationResult:
+    """An expectation of a playbook, judged.
+
+    Attributes:
+        metric: name of the metric table.
+        subject: role, device or nodeos as the playbook says; None: not said.
+        text: as the playbook says, e.g. ``decrease >= 10 %``.
+        reason: one sentence with the interval that decided, or why none could.
+    """
+
+    metric: str
+    subject: str | None
+    text: str
+    outcome: Outcome
+    reason: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """Everything that a report of one before-and-after pair says.
@@ -197,6 +224,7 @@ class Comparison:
         not_measured: sentences: what this report does not measure.
         method: name → text: estimator, thresholds, units, year.
         change: text of what was changed, as far as facts and config show.
+        expectations: of the playbook, judged; empty without one.
     """
 
     title: str
@@ -215,3 +243,4 @@ class Comparison:
     published: tuple[PublishedFigure, ...] = ()
     control: dict[str, str] | None = None
     change_point: dict[str, str] | None = None
+    expectations: tuple[ExpectationResult, ...] = ()

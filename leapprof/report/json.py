@@ -233,7 +233,7 @@ def to_json(comparison: Comparison) -> dict[str, Any]:
         "change_point": comparison.change_point,
         "control": comparison.control,
         "headroom": None,
-        "expectations": [],
+        "expectations": [_plain(asdict(result)) for result in comparison.expectations],
         "config": {
             "changed": [_plain(asdict(change)) for change in comparison.config_changes],
             "findings": [_finding(f) for f in comparison.findings if f.option is not None],

@@ -218,6 +218,17 @@ def _checks(comparison: Comparison) -> tuple[tuple[str, str], ...]:
     )
 
 
+def _expectations(comparison: Comparison) -> tuple[str, ...]:
+    """Return what became of the playbook's expectations: the first lines of a report."""
+    return tuple(
+        text.clean(
+            f"Expectation {result.outcome.value}: {result.metric}"
+            f"{f' [{result.subject}]' if result.subject else ''} {result.text}. {result.reason}"
+        )
+        for result in comparison.expectations
+    )
+
+
 def _tally(groups: tuple[MetricGroup, ...]) -> tuple[tuple[str, int], ...]:
     order = ("regressed", "improved", "changed", "unchanged", "inconclusive")
     verdicts = [row.verdict for group in groups for row in group.rows]
@@ -233,7 +244,7 @@ def report_view(comparison: Comparison) -> ReportView:
     return ReportView(
         title=text.clean(comparison.title),
         banner=_banner(before, after),
-        headline=tuple(text.clean(sentence) for sentence in comparison.headline),
+        headline=(*_expectations(comparison), *(text.clean(sentence) for sentence in comparison.headline)),
         key_figures=key_figures(comparison),
         before=before,
         after=after,
