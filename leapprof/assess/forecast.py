@@ -5,43 +5,36 @@ pswpout where they are there, and the rest is the rest. Two views of the same by
 are listed beside their drives.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from leapprof.assess.device_writes import covered_s as covered
-from leapprof.assess.device_writes import device_writes, interval_bytes
-from leapprof.assess.load import LoadedRecording
+from leapprof.assess.drive_smart import DriveSmart, drive_smart
+from leapprof.assess.lives import Drive, drive_lives
+from leapprof.assess.restart_writes import RestartRate, restart_rate, restart_writes, state_sizes
 from leapprof.assess.restarts import RestartWindow, restart_costs, restart_windows
+from leapprof.assess.samples import RecordingTables
+from leapprof.assess.sides import CutSide
+from leapprof.assess.steady import SteadyWrites, steady_side, steady_writes
 from leapprof.assess.volumes import volume_load
+from leapprof.assess.wear_findings import wear_findings
 from leapprof.assess.writers import writers
-from leapprof.endurance.lifetime import (
-    COMMON_RATINGS_TBW,
-    DEFAULT_RESTARTS_PER_YEAR,
-    Lifetime,
-    lifetime,
-    lifetime_mean_bytes_per_s,
-    nodes_per_drive,
-    yearly_writes,
-)
+from leapprof.endurance.lifetime import lifetime_mean_bytes_per_s, yearly_writes
 from leapprof.endurance.ratings import Rating, find_rating
 from leapprof.endurance.smart import SmartReading
 from leapprof.errors import NotEnoughDataError
-from leapprof.model import Device, DeviceKind, Finding, Severity
-from leapprof.model.wear import (
-    DeviceForecast,
-    LogicalWrites,
-    RatedYears,
-    RestartCost,
-    VolumeLoad,
-    WearForecast,
-)
-from leapprof.units import DAY_S, TB, YEAR_S, format_duration
+from leapprof.ingest.topology import swap_drives
+from leapprof.model import Device, DeviceKind, Topology
+from leapprof.model.wear import DeviceForecast, LogicalWrites, RestartCost, VolumeLoad, WearForecast
+from leapprof.units import TB
 
-DEFAULT_WARRANTY_YEARS = 5.0
-LEAST_UPTIME_HISTORY_S = 7 * DAY_S
-SHORT_S = 1200.0
+METHOD = {
+    "year": "365 days = 31,536,000 s",
+    "TB": "decimal, 10^12 bytes, as drives are rated",
+    "rate": "device counter over time after warm-up, stops and starts left out; sectors of 512 bytes",
+    "interval": "95 %, batch means, as in compare",
+    "lifetime": "(rated TBW − written so far) / TB a year; the drive's own percentage used decides where it is worse",
+    "nodes": "hosts that write this much and would use up the rating just within its warranty (5 years if not named)",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +46,7 @@ class ForecastOptions:
         restarts_per_year: None: from the recording's history, or 12.
         smart: device → what the drive says of itself.
         volume: device → name of a cloud volume kind with limits.
+        price: device → price of the drive, in any currency.
         more_ratings: rows that come before leapprof's own table.
     """
 
@@ -60,11 +54,144 @@ class ForecastOptions:
     restarts_per_year: float | None = None
     smart: Mapping[str, SmartReading] = field(default_factory=dict)
     volume: Mapping[str, str] = field(default_factory=dict)
+    price: Mapping[str, float] = field(default_factory=dict)
     more_ratings: tuple[Rating, ...] = ()
 
 
-def _roles(recording: LoadedRecording) -> dict[str, tuple[str, ...]]:
-    """Return drive → the roles that it carries, of all nodeos of the host."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Restarts:
+    """Stops and starts: windows, what they cost, how often they come, sizes of the states."""
+
+    windows: tuple[RestartWindow, ...]
+    costs: tuple[RestartCost, ...]
+    rate: RestartRate
+    state_bytes: Mapping[str, float]
+
+
+def forecast(recording: RecordingTables, options: ForecastOptions | None = None) -> WearForecast:
+    """Return the wear forecast of a recording.
+
+    Raises:
+        NotEnoughDataError: no block device was sampled twice.
+    """
+    options = options or ForecastOptions()
+    manifest = recording.manifest
+    windows = restart_windows(recording)
+    side = steady_side(recording, windows)
+    drives = (*manifest.topology.physical(), *network_disks(manifest.topology))
+    rates = {d.name: steady_writes(side, where={"device": d.name}) for d in drives}
+    known = {name: writes for name, writes in rates.items() if writes is not None}
+    if not known:
+        raise NotEnoughDataError(
+            "device.write_bytes_per_s", "no drive that was sampled twice", "two samples of a drive"
+        )
+    costs = restart_costs(recording, windows, {name: w.bytes_per_s for name, w in known.items()})
+    covered_s = max(w.covered_s for w in known.values())
+    restarts = _Restarts(
+        windows=windows,
+        costs=costs,
+        rate=restart_rate(recording, options.restarts_per_year, len(costs), covered_s),
+        state_bytes=state_sizes(recording),
+    )
+    smart = {
+        name: drive_smart(recording, _device(manifest.topology, name), options.smart.get(name))
+        for name in known
+    }
+    found = [
+        _device_forecast(side, name, writes, _Told(options=options, restarts=restarts, smart=smart[name]))
+        for name, writes in known.items()
+    ]
+    devices = tuple(sorted(found, key=lambda d: (-d.bytes_per_s, d.device)))
+    return WearForecast(
+        recording=manifest,
+        covered_s=covered_s,
+        left_out_s=dict(side.side.window.left_out_s),
+        devices=devices,
+        logical=_logical(side),
+        restarts=costs,
+        restarts_per_year=restarts.rate.per_year,
+        restarts_source=restarts.rate.source,
+        findings=wear_findings(side, devices, costs, smart),
+        method=METHOD,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Told:
+    """What is known beside the rate of a drive."""
+
+    options: ForecastOptions
+    restarts: _Restarts
+    smart: DriveSmart
+
+
+def _device(topology: Topology, name: str) -> Device:
+    found = topology.device(name)
+    assert found is not None
+    return found
+
+
+def _device_forecast(side: CutSide, name: str, writes: SteadyWrites, told: _Told) -> DeviceForecast:
+    """Return one drive's forecast."""
+    device = _device(side.tables.manifest.topology, name)
+    options, per_year = told.options, told.restarts.rate.per_year
+    restart = restart_writes(told.restarts.costs, name, per_year, told.restarts.state_bytes)
+    yearly = yearly_writes(
+        writes.bytes_per_s,
+        writes.ci95,
+        bytes_per_restart=restart.bytes_per_restart,
+        restarts_per_year=per_year,
+    )
+    reading = told.smart.reading
+    written = reading.host_written_bytes if reading else None
+    rating = _rating(device, options, reading)
+    hours = reading.power_on_hours if reading else None
+    return DeviceForecast(
+        device=name,
+        model=(reading.model if reading else None) or device.model,
+        capacity_bytes=device.size_bytes,
+        kind={DeviceKind.VIRTUAL: "virtual disk"}.get(device.kind, str(device.kind)),
+        roles=roles_of(side.tables).get(name, ()),
+        views=_views(side.tables, name),
+        bytes_per_s=writes.bytes_per_s,
+        ci95=writes.ci95,
+        lower_bound=writes.lower_bound,
+        writers=writers(side, name, writes.bytes_per_s),
+        steady_tb_per_year=yearly.steady,
+        steady_ci95=yearly.steady_ci95,
+        restart_tb_per_year=yearly.restarts,
+        rating=rating.rated_tbw if rating else None,
+        rating_source=source_of(rating) if rating else None,
+        written_tb=written / TB if written is not None else None,
+        percent_used=reading.percent_used if reading else None,
+        years=()
+        if device.kind is DeviceKind.NETWORK
+        else drive_lives(
+            yearly,
+            Drive(
+                rating=rating,
+                written_bytes=written,
+                percent_used=reading.percent_used if reading else None,
+                price=options.price.get(name),
+            ),
+        ),
+        waf=reading.waf if reading else None,
+        lifetime_mean_bytes_per_s=lifetime_mean_bytes_per_s(written, hours) if written and hours else None,
+        meters=told.smart.meters,
+        smart=told.smart.smart,
+        growth=restart.growth,
+        volume=_volume(side, name, options),
+        notes=_notes(device, rating),
+    )
+
+
+def source_of(rating: Rating) -> str:
+    """Return what a rating is and where it comes from, in a line."""
+    return f"{rating.vendor} {rating.product}".strip() + f" ({rating.source})"
+
+
+def roles_of(recording: RecordingTables) -> dict[str, tuple[str, ...]]:
+    """Return drive → the roles that it carries: of all nodeos of the host, of the system, of swap."""
     found: dict[str, set[str]] = {}
     for nodeos in recording.manifest.nodeos:
         for role, drives in nodeos.roles.items():
@@ -73,16 +200,17 @@ def _roles(recording: LoadedRecording) -> dict[str, tuple[str, ...]]:
     topology = recording.manifest.topology
     for drive in topology.drive_of("/"):
         found.setdefault(drive, set()).add("os")
+    for drive in swap_drives(topology):
+        found.setdefault(drive, set()).add("swap")
     return {drive: tuple(sorted(roles)) for drive, roles in found.items()}
 
 
-def _views(recording: LoadedRecording, drive: str) -> tuple[str, ...]:
+def _views(recording: RecordingTables, drive: str) -> tuple[str, ...]:
     topology = recording.manifest.topology
-    kinds = {DeviceKind.PARTITION}
     return tuple(
         d.name
         for d in topology.devices
-        if d.parents and d.kind not in kinds and drive in topology.leaves_of(d.name)
+        if d.parents and d.kind is not DeviceKind.PARTITION and drive in topology.leaves_of(d.name)
     )
 
 
@@ -91,103 +219,43 @@ def _rating(device: Device, options: ForecastOptions, smart: SmartReading | None
         return options.ratings[device.name]
     model = (smart.model if smart else None) or device.model
     capacity = (smart.capacity_bytes if smart else None) or device.size_bytes
-    return (
-        find_rating(model, capacity, options.more_ratings) if options.more_ratings else None
-    ) or find_rating(model, capacity)
+    own = find_rating(model, capacity, options.more_ratings) if options.more_ratings else None
+    return own or find_rating(model, capacity)
 
 
 def _notes(device: Device, rating: Rating | None) -> tuple[str, ...]:
     notes = []
     if device.kind is DeviceKind.VIRTUAL and rating is None:
         notes.append(
-            "a virtual disk: which drive lies below is not visible from the guest; name it with --drive or "
-            "--rated-tbw, or record the hypervisor"
+            "a virtual disk: the drive below it is not visible from here. Name it with --drive or --rated-tbw, or "
+            "give a recording of the hypervisor with --hypervisor; of a cloud volume see its limits with --volume"
         )
     if device.kind is DeviceKind.NETWORK:
-        notes.append(
-            "a network device: it wears elsewhere; its limits are throughput and operations a second"
-        )
+        notes.append("a network disk: it wears elsewhere; see its limits with --volume")
     if rating is not None and rating.grade == "B":
-        notes.append(f"the rating is from a secondary source ({rating.source})")
-    if device.rotational:
+        notes.append("the rating is from a secondary source: check the data sheet of your drive")
+    if device.rotational and device.kind is DeviceKind.DISK:
         notes.append("a rotating disk: it has no write rating")
     return tuple(notes)
 
 
-def _rated(life: Lifetime, rated_tbw: float) -> RatedYears:
-    return RatedYears(rated_tbw=rated_tbw, years=life.years, low=life.ci95_low, high=life.ci95_high)
-
-
-def _device_forecast(
-    recording: LoadedRecording,
-    device: Device,
-    options: ForecastOptions,
-    restarts: Sequence[RestartWindow],
-    per_restart: tuple[float, float],
-) -> DeviceForecast | None:
-    """Return one drive's forecast; per_restart is bytes a restart (of drives with state) and restarts a year."""
-    writes = device_writes(recording, device.name, restarts)
-    if writes is None:
-        return None
-    roles = _roles(recording).get(device.name, ())
-    smart = options.smart.get(device.name)
-    rating = _rating(device, options, smart)
-    ci95 = interval_bytes(writes)
-    yearly = yearly_writes(
-        writes.bytes_per_s,
-        ci95,
-        bytes_per_restart=per_restart[0] if "state" in roles else 0.0,
-        restarts_per_year=per_restart[1],
-    )
-    written = smart.host_written_bytes if smart else None
-    used = smart.percent_used if smart else None
-    rated = (rating.rated_tbw,) if rating else COMMON_RATINGS_TBW
-    lives = [lifetime(tbw, yearly, written_bytes=written, percent_used=used) for tbw in rated]
-    warranty = (rating.warranty_years if rating else None) or DEFAULT_WARRANTY_YEARS
-    hours = smart.power_on_hours if smart else None
-    return DeviceForecast(
-        device=device.name,
-        model=(smart.model if smart else None) or device.model,
-        capacity_bytes=device.size_bytes,
-        kind={DeviceKind.VIRTUAL: "virtual disk"}.get(device.kind, str(device.kind)),
-        roles=roles,
-        views=_views(recording, device.name),
-        bytes_per_s=writes.bytes_per_s,
-        ci95=ci95,
-        lower_bound=writes.lower_bound,
-        writers=writers(recording, device.name, writes.bytes_per_s),
-        steady_tb_per_year=yearly.steady,
-        steady_ci95=yearly.steady_ci95,
-        restart_tb_per_year=yearly.restarts,
-        rating=rating.rated_tbw if rating else None,
-        rating_source=f"{rating.vendor} {rating.product}, {rating.source}".strip() if rating else None,
-        written_tb=written / TB if written is not None else None,
-        percent_used=used,
-        years=tuple(_rated(life, tbw) for life, tbw in zip(lives, rated, strict=True)),
-        nodes_per_rating=nodes_per_drive(rating.rated_tbw, warranty, yearly.total) if rating else None,
-        waf=smart.waf if smart else None,
-        lifetime_mean_bytes_per_s=lifetime_mean_bytes_per_s(written, hours) if written and hours else None,
-        volume=_volume(recording, device.name, options),
-        notes=_notes(device, rating),
-    )
-
-
-def _volume(recording: LoadedRecording, device: str, options: ForecastOptions) -> VolumeLoad | None:
+def _volume(side: CutSide, device: str, options: ForecastOptions) -> VolumeLoad | None:
     name = options.volume.get(device)
-    return volume_load(recording, device, name) if name else None
+    return volume_load(side.tables, device, name) if name else None
 
 
-def _logical(recording: LoadedRecording, restarts: Sequence[RestartWindow]) -> tuple[LogicalWrites, ...]:
-    topology = recording.manifest.topology
+def _logical(side: CutSide) -> tuple[LogicalWrites, ...]:
+    """Return the stacked devices that carry state or blocks, with what their own counters say."""
+    topology = side.tables.manifest.topology
     roles: dict[str, set[str]] = {}
-    for nodeos in recording.manifest.nodeos:
+    for nodeos in side.tables.manifest.nodeos:
         for role, path in (("state", nodeos.state_dir), ("blocks", nodeos.blocks_dir)):
             device = topology.device_of(path) if path else None
-            if device is not None and device.parents:
+            if device is not None and device.parents and device.kind is not DeviceKind.PARTITION:
                 roles.setdefault(device.name, set()).add(role)
     found = []
     for name, carried in sorted(roles.items()):
-        writes = device_writes(recording, name, restarts)
+        writes = steady_writes(side, where={"device": name})
         if writes is not None:
             found.append(
                 LogicalWrites(
@@ -200,107 +268,6 @@ def _logical(recording: LoadedRecording, restarts: Sequence[RestartWindow]) -> t
     return tuple(found)
 
 
-def _restarts_per_year(
-    options: ForecastOptions, covered_s: float, costs: Sequence[RestartCost]
-) -> tuple[float, str]:
-    if options.restarts_per_year is not None:
-        return options.restarts_per_year, "as you said (--restarts-per-year)"
-    if covered_s >= LEAST_UPTIME_HISTORY_S:
-        rate = len(costs) / covered_s * YEAR_S
-        return rate, f"{len(costs)} stops seen in {format_duration(covered_s)} of recording"
-    return DEFAULT_RESTARTS_PER_YEAR, "the default; change it with --restarts-per-year"
-
-
-def _bytes_per_restart(costs: Sequence[RestartCost]) -> float:
-    """Return the mean of what stops and starts wrote; 0 when none was seen (a finding says so)."""
-    exits = [c.exit_bytes for c in costs if c.exit_bytes is not None]
-    starts = [c.start_bytes for c in costs if c.start_bytes is not None]
-    return float(np.mean(exits) if exits else 0.0) + float(np.mean(starts) if starts else 0.0)
-
-
-def _findings(
-    covered_s: float, costs: Sequence[RestartCost], devices: Sequence[DeviceForecast]
-) -> tuple[Finding, ...]:
-    found = []
-    if covered_s < DAY_S:
-        share = covered_s / YEAR_S
-        found.append(
-            Finding(
-                code="daily-pattern-not-covered",
-                severity=Severity.WARNING,
-                message=f"These are {format_duration(covered_s)}, {share:.4%} of a year: TB a year is what it would "
-                "be if every hour looked like these.",
-                hint="Record at least one whole day, better three, before you plan by this figure.",
-            )
-        )
-    if covered_s < SHORT_S:
-        found.append(
-            Finding(
-                code="too-short-for-interval",
-                severity=Severity.WARNING,
-                message=f"{format_duration(covered_s)} are too little for an interval; only the mean is shown.",
-                hint="Record at least 20 minutes after the node has settled.",
-            )
-        )
-    if not any(c.exit_bytes is not None for c in costs):
-        found.append(
-            Finding(
-                code="restart-writes-not-measured",
-                severity=Severity.INFO,
-                message="No stop of nodeos lies in this recording: restarts are counted with 0 bytes.",
-                hint="Record through one clean stop and start: in mapped_private, heap and locked the exit "
-                "writes the state.",
-            )
-        )
-    for device in devices:
-        if device.lower_bound:
-            found.append(
-                Finding(
-                    code="counter-reset",
-                    severity=Severity.WARNING,
-                    subject=device.device,
-                    message=f"The write counter of {device.device} went back: its writes are a lower bound.",
-                    hint="A reboot or a replugged drive does that; record without one.",
-                )
-            )
-    return tuple(found)
-
-
-def forecast(recording: LoadedRecording, options: ForecastOptions) -> WearForecast:
-    """Return the wear forecast of a recording.
-
-    Raises:
-        NotEnoughDataError: no block device was sampled twice.
-    """
-    windows = restart_windows(recording)
-    costs = restart_costs(recording, windows)
-    probe = recording.table("device", ("write_sectors_total",))
-    covered_s = covered(probe)
-    per_year, source = _restarts_per_year(options, covered_s, costs)
-    per_restart = (_bytes_per_restart(costs), per_year)
-    found = [
-        _device_forecast(recording, device, options, windows, per_restart)
-        for device in recording.manifest.topology.physical()
-    ]
-    devices = tuple(sorted((d for d in found if d is not None), key=lambda d: (-d.bytes_per_s, d.device)))
-    if not devices:
-        raise NotEnoughDataError(
-            "device.write_bytes_per_s", "no block device sampled twice", "two samples of one"
-        )
-    return WearForecast(
-        recording=recording.manifest,
-        covered_s=covered_s,
-        devices=devices,
-        logical=_logical(recording, windows),
-        restarts=costs,
-        restarts_per_year=per_year,
-        restarts_source=source,
-        findings=_findings(covered_s, costs, devices),
-        method={
-            "year": "365 days = 31,536,000 s",
-            "TB": "decimal, 10^12 bytes, as drives are rated",
-            "rate": "device counter over time, stops and starts left out; sectors of 512 bytes",
-            "lifetime": "(rated TBW − written so far) / TB a year; the drive's own percentage used "
-            "decides where it is worse",
-        },
-    )
+def network_disks(topology: Topology) -> tuple[Device, ...]:
+    """Return the network disks: they do not wear here, but have limits."""
+    return tuple(d for d in topology.devices if d.kind is DeviceKind.NETWORK and not d.parents)

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leapprof.analysis.rates import counter_rate
-from leapprof.assess.load import LoadedRecording
+from leapprof.analysis.rates import rate_on
+from leapprof.assess.samples import RecordingTables, read_samples
 from leapprof.errors import ConfigError
 from leapprof.model.wear import VolumeLoad
-from leapprof.units import MIB, NS_PER_S, SECTOR_BYTES
+from leapprof.units import MIB, SECTOR_BYTES
+
+PERCENTILE = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,24 +52,28 @@ def parse_volume(name: str) -> VolumeLimit:
     return limit
 
 
-def volume_load(recording: LoadedRecording, device: str, name: str) -> VolumeLoad:
+def volume_load(recording: RecordingTables, device: str, name: str) -> VolumeLoad:
     """Return the 95th percentiles of operations and bytes a second as shares of a volume's limits."""
     limit = parse_volume(name)
-    columns = ("reads_total", "writes_total", "read_sectors_total", "write_sectors_total")
-    table = recording.table("device", columns, where={"device": device})
-    shares: list[float | None] = [None, None]
-    if table is not None and table.rows > 1:
-        time_s = table.integers["boottime_ns"].values / NS_PER_S
-        rates = [counter_rate(time_s, table.integers[c]).value for c in columns]
-        for number, (values, most) in enumerate(
-            ((rates[0] + rates[1], limit.iops), ((rates[2] + rates[3]) * SECTOR_BYTES, limit.bytes_per_s))
-        ):
-            finite = values[np.isfinite(values)]
-            shares[number] = float(np.quantile(finite, 0.95)) / most if finite.size else None
     return VolumeLoad(
         volume=name,
         iops_limit=limit.iops,
         bytes_per_s_limit=limit.bytes_per_s,
-        iops_share=shares[0],
-        bytes_share=shares[1],
+        iops_share=_p95(recording, device, ("reads_total", "writes_total"), 1.0, limit.iops),
+        bytes_share=_p95(
+            recording, device, ("read_sectors_total", "write_sectors_total"), SECTOR_BYTES, limit.bytes_per_s
+        ),
     )
+
+
+def _p95(
+    recording: RecordingTables, device: str, columns: tuple[str, ...], scale: float, most: float
+) -> float | None:
+    """Return the 95th percentile of a sum of counters' rates as a share; None where one was not read."""
+    samples = read_samples(recording, "device", columns, {"device": device})
+    total = samples.sum_of(*columns) if samples is not None else None
+    if samples is None or total is None:
+        return None
+    series = rate_on(samples.times, total, scale=scale)
+    finite = series.value[np.isfinite(series.value)]
+    return float(np.quantile(finite, PERCENTILE)) / most if finite.size else None

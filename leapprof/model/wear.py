@@ -32,6 +32,7 @@ class RestartCost:
         uptime_s: how long it had run; None when its start is not known.
         exit_s: from the last answer of its API to the end of the process; None when not known.
         exit_bytes, start_bytes: written by the exit flush and by the start-up; None when not in the recording.
+        exit_by_device, start_by_device: the same for each drive of the state.
     """
 
     nodeos: str
@@ -40,25 +41,71 @@ class RestartCost:
     exit_s: float | None
     exit_bytes: float | None
     start_bytes: float | None
+    exit_by_device: dict[str, float] = field(default_factory=dict)
+    start_by_device: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExitGrowth:
+    """How the bytes of an exit flush grow with uptime: in proportion, until all pages in use are dirty.
+
+    Attributes:
+        nodeos, device: whose exits, written to which drive.
+        stops: how many were seen.
+        bytes_per_s: growth; None when every stop wrote the same, however long it had run.
+        most_bytes: where it ends; None when the stops that were seen do not show an end.
+        uptime_s: time between restarts that the forecast assumes.
+        exit_bytes: what one exit writes after that time.
+        longest_uptime_s: of the stops seen; beyond it exit_bytes is an extrapolation.
+    """
+
+    nodeos: str
+    device: str
+    stops: int
+    bytes_per_s: float | None
+    most_bytes: float | None
+    uptime_s: float
+    exit_bytes: float
+    longest_uptime_s: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatedYears:
-    """Years until a rating is used up, from now: at the mean rate, and as an interval (None: not known)."""
+    """Years until a rating is used up, from now: at the mean rate, and as an interval (None: not known).
+
+    Attributes:
+        rated_tbw: decimal TB.
+        years, low, high: None at high: no end can be told.
+        nodes: how many hosts that write this much would use the rating up just within five years (or the
+            warranty that the rating names); None when nothing is written.
+        price_per_year: what a year costs of the drive's price; None without a price.
+    """
 
     rated_tbw: float
     years: float
     low: float | None
     high: float | None
+    nodes: int | None = None
+    price_per_year: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meter:
-    """One of the meters of what a drive took in the recording's time."""
+    """One of the meters of what a drive took in the recording's time.
+
+    Attributes:
+        name: what counts.
+        written_bytes: between the two readings; None when it cannot be told.
+        resolution_bytes: its smallest step; None when not known.
+        life_bytes: over the drive's life; None when it does not say.
+        note: what limits it.
+    """
 
     name: str
     written_bytes: float | None
     note: str
+    resolution_bytes: float | None = None
+    life_bytes: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +127,7 @@ class WhatIf:
         source: which pair, and what it is.
         ratio, ratio_ci95: after against before in that pair.
         tb_per_year, ci95: of this device after the change.
+        notes: what was assumed.
     """
 
     source: str
@@ -87,6 +135,20 @@ class WhatIf:
     ratio_ci95: Interval | None
     tb_per_year: float
     ci95: Interval | None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Smart:
+    """What a drive says of its own state; None is "does not say"."""
+
+    percent_used: int | None = None
+    spare_percent: int | None = None
+    spare_threshold_percent: int | None = None
+    power_on_hours: int | None = None
+    media_errors: int | None = None
+    temperature_celsius: int | None = None
+    warning: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +168,11 @@ class DeviceForecast:
         written_tb: host writes so far; percent_used: the drive's own estimate.
         years: at the rating, or at common ratings where none is known.
         nodes_per_rating: how many such nodes would just fit the rating within the warranty.
+        waf: bytes that the flash wrote for each byte of the host, over the drive's life.
+        lifetime_mean_bytes_per_s: host writes over power-on time.
+        meters: device counter, SMART and flash side by side, where the recording has SMART at both ends.
+        smart: what the drive says of itself; None without SMART.
+        growth: how exits grow with uptime, where several were seen.
         notes: what limits this forecast.
     """
 
@@ -131,6 +198,8 @@ class DeviceForecast:
     waf: float | None = None
     lifetime_mean_bytes_per_s: float | None = None
     meters: tuple[Meter, ...] = ()
+    smart: Smart | None = None
+    growth: tuple[ExitGrowth, ...] = ()
     volume: VolumeLoad | None = None
     what_if: WhatIf | None = None
     notes: tuple[str, ...] = ()
@@ -151,7 +220,8 @@ class WearForecast:
     """Everything that `leapprof wear` says of one recording.
 
     Attributes:
-        covered_s: time that the device counters cover.
+        covered_s: time that the device counters cover, after warm-up.
+        left_out_s: why → seconds of the recording that the rates leave out.
         restarts_per_year, restarts_source: the assumption and where it comes from.
     """
 
@@ -163,4 +233,5 @@ class WearForecast:
     restarts_per_year: float
     restarts_source: str
     findings: tuple[Finding, ...]
+    left_out_s: dict[str, float] = field(default_factory=dict)
     method: dict[str, str] = field(default_factory=dict)

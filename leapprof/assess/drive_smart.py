@@ -1,0 +1,204 @@
+"""What drives say of themselves, from a recording's SMART readings; and three meters of the same writes.
+
+The device counter, the drive's own count of host writes, and what its flash wrote, between the first and the last
+reading. Where a meter's step is larger than what was written, the device counter is the one that tells.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from leapprof.analysis.rates import counter_total
+from leapprof.assess.samples import RecordingTables, Samples, read_samples, samples_of
+from leapprof.endurance.ata import calibrated_unit_bytes
+from leapprof.endurance.lifetime import plausible_bytes
+from leapprof.endurance.smart import SmartReading
+from leapprof.model import Column, Device, Table
+from leapprof.model.wear import Meter, Smart
+from leapprof.units import SECTOR_BYTES, format_bytes, significant
+
+FEWEST_STEPS = 10
+"""With fewer steps between two readings a counter's own coarseness is over 10 %."""
+LINK_BYTES_PER_S = {"NVMe": 16e9}
+OTHER_LINK_BYTES_PER_S = 1.2e9
+"""PCIe 5.0 with four lanes; SAS with 12 Gbit/s (SATA has half). No drive has taken more than its link gives."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriveSmart:
+    """What is known of one drive from SMART.
+
+    Attributes:
+        reading: the latest, None without any; its host bytes are None where they cannot be.
+        meters: two or three meters of the time between the first and the last reading.
+        implausible: host bytes that the drive claims and that its link could not have carried.
+    """
+
+    reading: SmartReading | None
+    meters: tuple[Meter, ...] = ()
+    implausible: int | None = None
+
+    @property
+    def smart(self) -> Smart | None:
+        """Return what the drive says of its state."""
+        said = self.reading
+        if said is None:
+            return None
+        return Smart(
+            percent_used=said.percent_used,
+            spare_percent=said.spare_percent,
+            spare_threshold_percent=said.spare_threshold_percent,
+            power_on_hours=said.power_on_hours,
+            media_errors=said.media_errors,
+            temperature_celsius=said.temperature_celsius,
+            warning=", ".join(said.critical) or None,
+        )
+
+
+def drive_smart(recording: RecordingTables, device: Device, given: SmartReading | None) -> DriveSmart:
+    """Return what a drive says of itself.
+
+    Args:
+        recording: its table ``smart`` holds what commands ``smart_DEVICE`` printed.
+        device: the drive.
+        given: a document from a file; it wins over the recording's.
+    """
+    rows = _rows(recording, device)
+    readings = [_reading(rows, row) for row in range(rows.rows)] if rows is not None else []
+    latest = given or (readings[-1] if readings else None)
+    meters: tuple[Meter, ...] = ()
+    if rows is not None and len(readings) > 1:
+        meters, unit = _meters(recording, device, samples_of(rows), readings)
+        if (
+            latest is not None
+            and latest.host_written_bytes is None
+            and unit
+            and latest.undeclared_raw is not None
+        ):
+            latest = replace(latest, host_written_bytes=latest.undeclared_raw * unit)
+    return _checked(latest, meters)
+
+
+def _checked(latest: SmartReading | None, meters: tuple[Meter, ...]) -> DriveSmart:
+    """Return the drive without a claim that cannot be."""
+    if latest is None or latest.host_written_bytes is None or not latest.power_on_hours:
+        return DriveSmart(reading=latest, meters=meters)
+    link = LINK_BYTES_PER_S.get(latest.protocol or "NVMe", OTHER_LINK_BYTES_PER_S)
+    # The hour that is running is not counted yet.
+    if plausible_bytes(latest.host_written_bytes, latest.power_on_hours + 1, link):
+        return DriveSmart(reading=latest, meters=meters)
+    claimed = latest.host_written_bytes
+    return DriveSmart(
+        reading=replace(latest, host_written_bytes=None, waf=None), meters=meters, implausible=claimed
+    )
+
+
+def _rows(recording: RecordingTables, device: Device) -> Table | None:
+    """Return the rows about a drive: by kernel name, else serial number, else as the namespace of a controller."""
+    names = recording.table("smart", ())
+    if names is None or not names.rows:
+        return None
+    told = list(dict.fromkeys(zip(names.texts["device"], names.texts["serial"], strict=True)))
+    for name, serial in told:
+        if name == device.name or (serial and serial == device.serial):
+            return recording.table("smart", None, {"device": str(name)})
+    for name, _ in told:
+        if re.fullmatch(r"nvme\d+", str(name)) and re.fullmatch(rf"{name}n\d+", device.name):
+            return recording.table("smart", None, {"device": str(name)})
+    return None
+
+
+def _reading(rows: Table, row: int) -> SmartReading:
+    def number(name: str) -> int | None:
+        return _cell(rows.integers.get(name), row)
+
+    host, nand, waf = (
+        number(n) for n in ("host_written_bytes_total", "nand_written_bytes_total", "waf_milli")
+    )
+    warning = rows.texts["warning"][row]
+    return SmartReading(
+        model=rows.texts["model"][row],
+        serial=rows.texts["serial"][row],
+        host_written_source=rows.texts["meter"][row],
+        host_written_bytes=host,
+        host_written_resolution_bytes=number("host_written_step_bytes"),
+        nand_written_bytes=nand,
+        undeclared_raw=number("undeclared_writes_total"),
+        percent_used=number("percent_used"),
+        spare_percent=number("spare_percent"),
+        spare_threshold_percent=number("spare_threshold_percent"),
+        power_on_hours=number("power_on_hours"),
+        media_errors=number("media_errors_total"),
+        temperature_celsius=number("temperature_celsius"),
+        capacity_bytes=number("capacity_bytes"),
+        waf=waf / 1000 if waf is not None else (nand / host if nand and host else None),
+        critical=(warning,) if warning else (),
+    )
+
+
+def _cell(column: Column | None, row: int) -> int | None:
+    return int(column.values[row]) if column is not None and column.present[row] else None
+
+
+def _meters(
+    recording: RecordingTables, device: Device, times: Samples, readings: Sequence[SmartReading]
+) -> tuple[tuple[Meter, ...], int | None]:
+    """Return the meters of the time between first and last reading, and the unit of an undeclared counter."""
+    kernel = _kernel_bytes(recording, device.name, float(times.time_s[0]), float(times.time_s[-1]))
+    first, last = readings[0], readings[-1]
+    meters = [
+        Meter(
+            name="device counter",
+            written_bytes=kernel,
+            resolution_bytes=SECTOR_BYTES,
+            note="/proc/diskstats, between the first and the last SMART reading",
+        )
+    ]
+    unit = None
+    if first.undeclared_raw is not None and last.undeclared_raw is not None and kernel is not None:
+        unit = calibrated_unit_bytes(first.undeclared_raw, last.undeclared_raw, kernel)
+        delta = (last.undeclared_raw - first.undeclared_raw) * unit if unit else None
+        note = f"unit {format_bytes(unit)}, told by the device counter" if unit else "unit not known"
+        meters.append(_meter("SMART host writes", delta, unit, None, note))
+    elif last.host_written_bytes is not None:
+        delta = _delta(first.host_written_bytes, last.host_written_bytes)
+        step = last.host_written_resolution_bytes
+        meters.append(
+            _meter("SMART host writes", delta, step, last.host_written_bytes, last.host_written_source or "")
+        )
+    if last.nand_written_bytes is not None:
+        delta = _delta(first.nand_written_bytes, last.nand_written_bytes)
+        note = "what the flash wrote"
+        if delta and kernel:
+            note += f": {significant(delta / kernel)} for each byte of the device counter"
+        meters.append(_meter("flash writes", delta, None, last.nand_written_bytes, note))
+    return tuple(meters), unit
+
+
+def _delta(first: int | None, last: int | None) -> int | None:
+    return last - first if first is not None and last is not None and last >= first else None
+
+
+def _meter(name: str, delta: float | None, step: int | None, life: float | None, note: str) -> Meter:
+    """Return a meter; one with too few steps says so."""
+    if delta is not None and step and delta < FEWEST_STEPS * step:
+        what = "below its resolution" if delta < step else "few steps"
+        note += f"; {what} of {format_bytes(step)}: the device counter tells"
+    return Meter(name=name, written_bytes=delta, resolution_bytes=step, life_bytes=life, note=note)
+
+
+def _kernel_bytes(recording: RecordingTables, device: str, start_s: float, end_s: float) -> float | None:
+    samples = read_samples(recording, "device", ("write_sectors_total",), {"device": device})
+    if samples is None:
+        return None
+    first, last = np.searchsorted(samples.time_s, [start_s - 1e-6, end_s + 1e-6])
+    part = slice(int(first), int(last))
+    column = samples.columns["write_sectors_total"]
+    found = counter_total(
+        samples.time_s[part],
+        Column(values=column.values[part], present=column.present[part]),
+        samples.breaks[part],
+    )
+    return found.amount * SECTOR_BYTES if found is not None else None

@@ -1,0 +1,46 @@
+"""Years of a drive's rating at a yearly rate, how many such hosts fit it, what a year costs."""
+
+from dataclasses import dataclass
+
+from leapprof.endurance.lifetime import COMMON_RATINGS_TBW, YearlyWrites, lifetime, nodes_per_drive
+from leapprof.endurance.ratings import Rating
+from leapprof.model.wear import RatedYears
+
+DEFAULT_WARRANTY_YEARS = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drive:
+    """What is known of a drive's endurance.
+
+    Attributes:
+        rating: None: common ratings are shown.
+        written_bytes: by the host so far; None counts from new.
+        percent_used: the drive's own estimate.
+        price: in any currency.
+    """
+
+    rating: Rating | None = None
+    written_bytes: float | None = None
+    percent_used: int | None = None
+    price: float | None = None
+
+
+def drive_lives(yearly: YearlyWrites, drive: Drive) -> tuple[RatedYears, ...]:
+    """Return the years of a drive's rating, or of each common rating where it is not known."""
+    ratings = (drive.rating.rated_tbw,) if drive.rating else COMMON_RATINGS_TBW
+    warranty = (drive.rating.warranty_years if drive.rating else None) or DEFAULT_WARRANTY_YEARS
+    found = []
+    for rated in ratings:
+        life = lifetime(rated, yearly, written_bytes=drive.written_bytes, percent_used=drive.percent_used)
+        found.append(
+            RatedYears(
+                rated_tbw=rated,
+                years=life.years,
+                low=life.ci95_low,
+                high=life.ci95_high,
+                nodes=nodes_per_drive(rated, warranty, yearly.total),
+                price_per_year=drive.price * yearly.total / rated if drive.price is not None else None,
+            )
+        )
+    return tuple(found)
