@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from leapprof.model.estimate import Better, Estimate, Grade, Interval, Verdict
 from leapprof.model.finding import Finding
 from leapprof.model.recording import Recording
+from leapprof.model.start import StartMeasure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +50,11 @@ class MetricComparison:
         threshold: difference that matters in practice, in the metric's unit.
         refused: a sentence why this metric may not be compared across the two sides (e.g. RSS across
             map modes); verdict is then inconclusive.
+        headline: one of the metrics that the headline speaks of and whose p values Holm adjusts together.
+        view_of: drives below the subject, where it is a logical device.
+        design_seconds: how long each side has to be for the grade full.
+        adjusted_for: a clause that says what adjusted takes off (another load, growth of the state, a
+            control's difference); the verdict then stands on adjusted. None: it stands on difference.
     """
 
     name: str
@@ -68,6 +74,84 @@ class MetricComparison:
     threshold: float | None = None
     needed_seconds: float | None = None
     refused: str | None = None
+    headline: bool = False
+    view_of: tuple[str, ...] = ()
+    design_seconds: float | None = None
+    adjusted_for: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PerUnit:
+    """What one unit of the chain's work costs on both sides: a ratio of sums, never a mean of ratios.
+
+    Attributes:
+        name: of the metric that is divided, e.g. device.write_bytes_per_s.
+        unit: of the result: bytes or cpu_seconds.
+        per: ``transaction`` or ``block``.
+        ratio: after against before.
+    """
+
+    name: str
+    subject: Subject
+    unit: str
+    per: str
+    before: Effect
+    after: Effect
+    ratio: Effect
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Utilisation:
+    """CPU of the host that a number of peers would bring, percent."""
+
+    clients: int
+    percent: Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Headroom:
+    """How many incoming peers would bring the CPU to a stated utilisation.
+
+    Attributes:
+        metric: whose utilisation: host.cpu_percent.
+        side: whose figures are projected: after.
+        target_percent: the stated utilisation.
+        why: where the target comes from.
+        cpu_percent: mean of that side, with its interval.
+        peers: lowest and highest usual number of incoming peers there (5th and 95th percentile).
+        clients: what max-clients reaches the target, from and to.
+        at: what some round numbers of peers would bring.
+        assumption: on which all this stands.
+    """
+
+    metric: str
+    side: str
+    target_percent: float
+    why: str
+    cpu_percent: Effect
+    peers: Interval
+    clients: Interval
+    at: tuple[Utilisation, ...]
+    assumption: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPair:
+    """One metric over the alternation of repeated phases.
+
+    Attributes:
+        before, after: mean of each run, in the order of time.
+        difference: of each pair, with its interval within the runs.
+        between: mean of the pairs' differences with its t interval over the pairs; no interval below two.
+    """
+
+    name: str
+    subject: Subject
+    unit: str
+    before: tuple[float, ...]
+    after: tuple[float, ...]
+    difference: tuple[Effect, ...]
+    between: Effect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,6 +308,10 @@ class Comparison:
         not_measured: sentences: what this report does not measure.
         method: name → text: estimator, thresholds, units, year.
         change: text of what was changed, as far as facts and config show.
+        starts: runs of nodeos on both sides, with what was measured of their starts and stops.
+        per_unit: writes and CPU per block and per transaction.
+        headroom: None where CPU and peers are not both known.
+        run_pairs: the headline metrics of repeated, alternating phases; empty for one pair.
         expectations: of the playbook, judged; empty without one.
     """
 
@@ -243,4 +331,8 @@ class Comparison:
     published: tuple[PublishedFigure, ...] = ()
     control: dict[str, str] | None = None
     change_point: dict[str, str] | None = None
+    starts: tuple[StartMeasure, ...] = ()
     expectations: tuple[ExpectationResult, ...] = ()
+    per_unit: tuple[PerUnit, ...] = ()
+    headroom: Headroom | None = None
+    run_pairs: tuple[RunPair, ...] = ()

@@ -92,6 +92,7 @@ class Estimate:
         degrees_of_freedom: of standard_error.
         lag1: lag-1 autocorrelation of the batch means, None when too short.
         batches: number of batches.
+        bursts: effective number of bursts (Kish) of a metric that comes in bursts; None for others.
     """
 
     mean: float
@@ -106,3 +107,4 @@ class Estimate:
     degrees_of_freedom: int | None = None
     lag1: float | None = None
     batches: int = 0
+    bursts: float | None = None

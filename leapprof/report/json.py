@@ -18,11 +18,15 @@ from leapprof.model import (
     Event,
     Finding,
     Gap,
+    Headroom,
     Interval,
     MetricComparison,
     Nodeos,
+    PerUnit,
+    RunPair,
     SamplingCost,
     Side,
+    Subject,
     WearComparison,
     WearSide,
 )
@@ -56,6 +60,7 @@ def _estimate(estimate: Estimate | None) -> dict[str, Any] | None:
         "degrees_of_freedom": estimate.degrees_of_freedom,
         "lag1": _number(estimate.lag1),
         "batches": estimate.batches,
+        "bursts": _number(estimate.bursts),
     }
 
 
@@ -63,12 +68,55 @@ def _effect(effect: Effect | None) -> dict[str, Any] | None:
     return None if effect is None else {"value": _number(effect.value), "ci95": _interval(effect.ci95)}
 
 
+def _subject(subject: Subject) -> dict[str, Any]:
+    return {"nodeos": subject.nodeos, "device": subject.device, "role": subject.role}
+
+
+def _per_unit(figure: PerUnit) -> dict[str, Any]:
+    return {
+        "name": figure.name,
+        "subject": _subject(figure.subject),
+        "unit": figure.unit,
+        "per": figure.per,
+        "before": _effect(figure.before),
+        "after": _effect(figure.after),
+        "ratio": _effect(figure.ratio),
+    }
+
+
+def _run_pair(runs: RunPair) -> dict[str, Any]:
+    return {
+        "name": runs.name,
+        "subject": _subject(runs.subject),
+        "unit": runs.unit,
+        "before": [_number(mean) for mean in runs.before],
+        "after": [_number(mean) for mean in runs.after],
+        "difference": [_effect(effect) for effect in runs.difference],
+        "between": _effect(runs.between),
+    }
+
+
+def _headroom(room: Headroom | None) -> dict[str, Any] | None:
+    if room is None:
+        return None
+    return {
+        "metric": room.metric,
+        "side": room.side,
+        "target_percent": _number(room.target_percent),
+        "why": room.why,
+        "cpu_percent": _effect(room.cpu_percent),
+        "peers": _interval(room.peers),
+        "clients": _interval(room.clients),
+        "at": [{"clients": point.clients, "percent": _interval(point.percent)} for point in room.at],
+        "assumption": room.assumption,
+    }
+
+
 def _metric(metric: MetricComparison) -> dict[str, Any]:
-    subject = metric.subject
     return {
         "name": metric.name,
         "unit": metric.unit,
-        "subject": {"nodeos": subject.nodeos, "device": subject.device, "role": subject.role},
+        "subject": _subject(metric.subject),
         "better": metric.better.value,
         "before": _estimate(metric.before),
         "after": _estimate(metric.after),
@@ -83,6 +131,10 @@ def _metric(metric: MetricComparison) -> dict[str, Any]:
         "threshold": _number(metric.threshold),
         "needed_seconds": _number(metric.needed_seconds),
         "refused": metric.refused,
+        "headline": metric.headline,
+        "view_of": list(metric.view_of),
+        "design_seconds": _number(metric.design_seconds),
+        "adjusted_for": metric.adjusted_for,
     }
 
 
@@ -232,7 +284,9 @@ def to_json(comparison: Comparison) -> dict[str, Any]:
         },
         "change_point": comparison.change_point,
         "control": comparison.control,
-        "headroom": None,
+        "headroom": _headroom(comparison.headroom),
+        "per_unit": [_per_unit(figure) for figure in comparison.per_unit],
+        "run_pairs": [_run_pair(runs) for runs in comparison.run_pairs],
         "expectations": [_plain(asdict(result)) for result in comparison.expectations],
         "config": {
             "changed": [_plain(asdict(change)) for change in comparison.config_changes],

@@ -149,4 +149,11 @@ def publish(comparison: Comparison) -> Comparison:
     charts = tuple(
         replace(new, name=old.name) for new, old in zip(published.charts, comparison.charts, strict=True)
     )
-    return replace(published, metrics=metrics, charts=charts)
+    per_unit = tuple(
+        replace(new, name=old.name) for new, old in zip(published.per_unit, comparison.per_unit, strict=True)
+    )
+    run_pairs = tuple(
+        replace(new, name=old.name)
+        for new, old in zip(published.run_pairs, comparison.run_pairs, strict=True)
+    )
+    return replace(published, metrics=metrics, charts=charts, per_unit=per_unit, run_pairs=run_pairs)
