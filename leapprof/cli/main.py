@@ -24,7 +24,13 @@ COMMANDS = {
     "wear": "TB a year and lifetime of each drive.",
     "export": "The tables of a recording as CSV or Parquet.",
 }
-GROUPS = {"config": "Check, compare and explain config.ini of nodeos."}
+GROUPS = {
+    "config": "Check, compare and explain config.ini of nodeos.",
+    "latency": "Delay as clients feel it: requests, round trips, histograms, streams.",
+    "import": "Recordings from Prometheus, sysstat, benchmark-nodeos, CSV and SMART history.",
+}
+MODULES = {"import": "import_"}
+"""Modules that are not named as their command: its name is a word of Python."""
 
 
 def _print_version(wanted: bool) -> None:
@@ -46,7 +52,7 @@ def _listed_only() -> None:
 
 
 def _module(name: str) -> Any:  # noqa: ANN401 - modules of commands
-    return importlib.import_module(f"leapprof.cli.{name}")
+    return importlib.import_module(f"leapprof.cli.{MODULES.get(name, name)}")
 
 
 def build_app(arguments: Sequence[str]) -> typer.Typer:

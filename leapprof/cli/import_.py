@@ -1,0 +1,130 @@
+"""`leapprof import`: recordings from sources that operators already have."""
+
+import json
+import shlex
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from leapprof.cli.options import JsonOption
+
+if TYPE_CHECKING:
+    from leapprof.importers.blocks import Imported
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Recordings from Prometheus-compatible servers, sysstat, benchmark-nodeos, CSV and SMART history.",
+)
+OutOption = Annotated[Path, typer.Option("--out", help="Directory for recordings.")]
+PhaseOption = Annotated[str, typer.Option("--phase", help="before, after, or a name.")]
+_SECRET = ("--token-file", "--basic-auth-file")
+
+
+@app.command()
+def sysstat(
+    file: Annotated[Path, typer.Argument(help="Output of: sadf -j /var/log/sysstat/saDD -- -A")],
+    out: OutOption,
+    phase: PhaseOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Import what sadf prints, sysstat 11 and newer. Rates become counters again, and the recording says so."""
+    from leapprof.importers.files import read_sysstat
+
+    write(read_sysstat(file), out, phase, as_json=as_json)
+
+
+@app.command("benchmark-nodeos")
+def benchmark_nodeos(
+    directory: Annotated[Path, typer.Argument(help="Directory with its host*.txt and stats*.txt.")],
+    out: OutOption,
+    phase: PhaseOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Import runs of benchmark-nodeos: memory and swap; its averages since boot are kept as a note only."""
+    from leapprof.importers.files import read_benchmark
+
+    write(read_benchmark(directory), out, phase, as_json=as_json)
+
+
+@app.command("csv")
+def csv_table(
+    file: Annotated[Path, typer.Argument(help="CSV, `atop -P`, `pmrep -o csv`, or any other table in text.")],
+    mapping: Annotated[Path, typer.Option("--mapping", help="TOML that says which column is which.")],
+    out: OutOption,
+    phase: PhaseOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Import a table in text by a mapping of its columns; docs/import.md shows mappings for atop and pcp."""
+    from leapprof.importers.files import read_table
+
+    write(read_table(file, mapping), out, phase, as_json=as_json)
+
+
+@app.command()
+def smart(
+    files: Annotated[
+        list[Path], typer.Argument(help="smartctl --json documents or Scrutiny's details answers.")
+    ],
+    host: Annotated[str, typer.Option("--host", help="Whose drives they are.")],
+    out: OutOption,
+    phase: PhaseOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Import a history of SMART documents: of smartctl, or of Scrutiny's /api/device/WWN/details."""
+    from leapprof.importers.files import read_smart
+
+    write(read_smart(host, tuple(files)), out, phase, as_json=as_json)
+
+
+def write(found: "Iterable[Imported]", out: Path, phase: str, *, as_json: bool) -> None:
+    """Write recordings and print where they are, with what the operator should know of them."""
+    from leapprof.importers.recording import write_recording
+    from leapprof.recorder.naming import check_phase
+
+    check_phase(phase)
+    command = shlex.join(["leapprof", *_without_secrets(sys.argv[1:])])
+    rows = []
+    for imported in found:
+        directory = write_recording(imported, out, phase=phase, command=command)
+        rows.append((imported, directory))
+        if not as_json:
+            sys.stdout.write(f"{directory}\n")
+            for finding in imported.findings:
+                sys.stderr.write(
+                    f"leapprof: {finding.severity} {finding.code}: {finding.message} {finding.hint}\n"
+                )
+    if as_json:
+        sys.stdout.write(
+            json.dumps({"format": 1, "recordings": [_row(i, d) for i, d in rows]}, indent=1) + "\n"
+        )
+
+
+def _row(imported: "Imported", directory: Path) -> dict[str, object]:
+    return {
+        "host": imported.host.name,
+        "recording": str(directory),
+        "findings": [
+            {"code": f.code, "severity": f.severity.value, "message": f.message, "hint": f.hint}
+            for f in imported.findings
+        ],
+    }
+
+
+def _without_secrets(arguments: list[str]) -> list[str]:
+    """Return the command line without names of files that hold secrets and without user:password@ of URLs."""
+    shown = []
+    skip = False
+    for word in arguments:
+        name = word.partition("=")[0]
+        if skip or name in _SECRET:
+            skip = name in _SECRET and "=" not in word
+            continue
+        scheme, mark, rest = word.partition("://")
+        shown.append(
+            f"{scheme}://{rest.rpartition('@')[2]}" if mark and "@" in rest.partition("/")[0] else word
+        )
+    return shown

@@ -1,0 +1,220 @@
+"""Files of other tools become ordinary recordings, and say what they cannot know."""
+
+import contextlib
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leapprof.assess.compute import host_cpu, rate_of
+from leapprof.assess.load import load
+from leapprof.assess.samples import read_samples
+from leapprof.errors import ConfigError, LeapprofError, ParseError
+from leapprof.importers.benchmark_nodeos import parse_benchmark
+from leapprof.importers.files import read_benchmark, read_sysstat, read_table
+from leapprof.importers.recording import tables_of, write_recording
+from leapprof.importers.smart_history import parse_smart_history
+from leapprof.importers.sysstat import parse_sadf
+
+DATA = Path(__file__).parent / "data"
+SADF = (DATA / "sadf-12.6.json").read_text()
+
+
+def _rate(path, table, column, where=None):
+    samples = read_samples(load(path), table, (column,), where)
+    return rate_of(samples, column).series.value
+
+
+def test_sysstat_rates_come_back_out_of_the_recording(tmp_path):
+    """The rate of each interval that sadf printed is the rate of the recording's counters."""
+    (found,) = read_sysstat(DATA / "sadf-12.6.json")
+    path = write_recording(found, tmp_path, phase="before", command="")
+    records = json.loads(SADF)["sysstat"]["hosts"][0]["statistics"]
+    printed = [next(d["wr_sec"] for d in r["disk"] if d["disk-device"] == "vda") for r in records]
+    seen = _rate(path, "device", "write_sectors_total", {"device": "vda"})
+    assert seen[1:] == pytest.approx(printed, abs=1.0)
+
+
+def test_sysstat_cpu_share_is_what_sar_prints(tmp_path):
+    """Busy is everything but idle, iowait and steal."""
+    (found,) = read_sysstat(DATA / "sadf-12.6.json")
+    path = write_recording(found, tmp_path, phase="", command="")
+    cpu = [r["cpu-load"][0] for r in json.loads(SADF)["sysstat"]["hosts"][0]["statistics"]]
+    busy = [100 - c["idle"] - c["iowait"] - c["steal"] for c in cpu]
+    samples = read_samples(load(path), "host", tuple(c for c in load(path).table("host").integers))
+    assert host_cpu(samples).series.value[1:] == pytest.approx(busy, abs=1.0)
+
+
+def test_imported_rates_are_named_in_the_manifest(tmp_path):
+    """Whoever reads the recording learns that its counters were integrated."""
+    (found,) = read_sysstat(DATA / "sadf-12.6.json")
+    manifest = load(write_recording(found, tmp_path, phase="", command="leapprof import")).manifest
+    assert [f.code for f in manifest.findings] == ["imported-rates"]
+    assert manifest.transport == "import"
+    assert manifest.nodeos == ()
+
+
+def test_decimal_commas_of_a_locale_are_read_as_points():
+    """LC_ALL=de_DE sadf -j prints 51,01, which is no JSON."""
+    comma = re.sub(r"(\d)\.(\d\d)\b", r"\1,\2", SADF)
+    assert comma != SADF
+    (german,), (plain,) = parse_sadf(comma), parse_sadf(SADF)
+    for mine, its in zip(german.blocks, plain.blocks, strict=True):
+        for name in its.columns:
+            np.testing.assert_array_equal(mine.columns[name], its.columns[name])
+
+
+def test_sysstat_11_has_no_available_memory_and_it_stays_missing():
+    """Older fields are absent, never 0."""
+    document = json.loads(SADF)
+    for record in document["sysstat"]["hosts"][0]["statistics"]:
+        del record["memory"]["avail"]
+        record["cpu-load-all"] = record.pop("cpu-load")
+        del record["psi"]
+    (found,) = parse_sadf(json.dumps(document))
+    host = found.blocks[0].columns
+    assert "mem_available_bytes" not in host
+    assert "io_pressure_some_us_total" not in host
+    assert "cpu_user_ticks_total" in host
+
+
+def test_a_hole_between_records_starts_the_counter_again():
+    """What happened between two files of sar is unknown, so the counter falls and the interval is a gap."""
+    document = json.loads(SADF)
+    records = document["sysstat"]["hosts"][0]["statistics"]
+    del records[3]
+    (found,) = parse_sadf(json.dumps(document))
+    writes = next(b for b in found.blocks if b.texts.get("device") == "vda").columns["write_sectors_total"]
+    assert (np.diff(writes) < 0).sum() == 1
+
+
+def test_a_boot_inside_the_file_is_a_boot_of_the_recording():
+    """LINUX RESTART lines become boots and an event."""
+    document = json.loads(SADF)
+    host = document["sysstat"]["hosts"][0]
+    stamp = host["statistics"][3]["timestamp"]
+    host["restarts"] = [{"boot": {"date": stamp["date"], "time": stamp["time"], "utc": 1}}]
+    (found,) = parse_sadf(json.dumps(document))
+    assert set(tables_of(found)["host"].integers["boot"].values) == {0, 1}
+
+
+def test_local_times_are_refused_with_what_to_do():
+    """A zone that nobody wrote down is not guessed."""
+    with pytest.raises(ParseError, match="without -T and -t"):
+        parse_sadf(SADF.replace('"utc": 1', '"utc": 0'))
+
+
+@given(st.text())
+def test_any_text_is_a_value_or_a_parse_error_of_sysstat(text):
+    """Nothing else ever comes out."""
+    with pytest.raises(LeapprofError):
+        parse_sadf(text)
+
+
+@given(st.text(), st.text())
+def test_any_text_is_a_value_or_a_parse_error_of_benchmark_nodeos(stats, host):
+    """Nothing else ever comes out."""
+    with contextlib.suppress(ParseError):
+        parse_benchmark("x", stats, host)
+
+
+def test_benchmark_nodeos_gives_levels_and_never_rates(tmp_path):
+    """Its CPU and I/O columns are averages since boot: no counter, but a note and a finding."""
+    (found,) = read_benchmark(DATA / "benchmark")
+    loaded = load(write_recording(found, tmp_path, phase="", command=""))
+    host = loaded.table("host").integers
+    assert not [name for name in host if name.endswith("_total")]
+    assert host["swap_total_bytes"].values[0] == 8 * 2**30
+    assert "averages-since-boot" in {f.code for f in loaded.manifest.findings}
+    assert loaded.manifest.notes["vmstat_since_boot_columns"].startswith("si so bi bo")
+    assert [e.detail for e in loaded.manifest.events] == ["catch-up", "terminating"]
+    assert loaded.manifest.nodeos[0].map_mode == "heap"
+
+
+def test_benchmark_without_host_file_leaves_swap_out(tmp_path):
+    """The size of swap is not known, so its use is missing, not 0."""
+    found = parse_benchmark("run", (DATA / "benchmark/stats-1.txt").read_text(), "")
+    assert "swap_free_bytes" not in found.blocks[0].columns
+    assert "swap-size-unknown" in {f.code for f in found.findings}
+
+
+def test_atop_amounts_become_counters(tmp_path):
+    """Sectors of an interval add up to a counter (`atop -P DSK`)."""
+    (found,) = read_table(DATA / "atop-2.8.txt", DATA / "atop.toml")
+    path = write_recording(found, tmp_path, phase="", command="")
+    written = load(path).table("device", ("write_sectors_total",), {"device": "vda"})
+    values = written.integers["write_sectors_total"].values
+    lines = [
+        line.split() for line in (DATA / "atop-2.8.txt").read_text().splitlines() if line.startswith("DSK")
+    ]
+    assert values[-1] - values[0] == sum(int(line[11]) for line in lines if line[6] == "vda")
+
+
+CSV = """time;kB
+2026-01-01T00:00:00;1.000,5
+2026-01-01T00:01:00;-
+2026-01-01T00:02:00;3,0
+"""
+MAPPING = """host = "a"
+[time]
+column = "time"
+{zone}
+[[sections]]
+delimiter = ";"
+decimal = ","
+[[sections.columns]]
+column = "{column}"
+to = "mem_free_bytes"
+kind = "{kind}"
+scale = 1024
+"""
+
+
+def _csv(tmp_path, **changes):
+    filled = {"zone": 'zone = "Europe/Berlin"', "column": "kB", "kind": "level"} | changes
+    (tmp_path / "a.csv").write_text(CSV)
+    (tmp_path / "a.toml").write_text(MAPPING.format(**filled))
+    return read_table(tmp_path / "a.csv", tmp_path / "a.toml")[0]
+
+
+def test_a_csv_with_decimal_commas_and_a_zone_is_read(tmp_path):
+    """A cell without a number is missing."""
+    column = tables_of(_csv(tmp_path))["host"].integers["mem_free_bytes"]
+    assert column.present.tolist() == [True, False, True]
+    assert column.values[0] == 1000.5 * 1024
+
+
+def test_a_mapping_that_is_wrong_is_refused_by_name(tmp_path):
+    """Unknown columns, a level that counts, and times without a zone each say what is wrong."""
+    with pytest.raises(ParseError, match="'nope'"):
+        _csv(tmp_path, column="nope")
+    with pytest.raises(ConfigError, match="is a level"):
+        _csv(tmp_path, kind="rate")
+    with pytest.raises(ParseError, match=r"time\.zone"):
+        _csv(tmp_path, zone="")
+
+
+def test_smart_history_of_scrutiny_is_read_as_smartctl_would_be():
+    """Data units are 512,000 bytes in both."""
+    results = [
+        {"date": f"2026-01-0{day}T00:00:00Z", "temp": 40, "power_on_hours": 100 + day,
+         "attrs": {"data_units_written": {"value": 1000 * day}, "percentage_used": {"value": 3}}}
+        for day in (1, 2, 3)
+    ]  # fmt: skip
+    device = {"device_name": "nvme0", "model_name": "X", "serial_number": "S"}
+    scrutiny = json.dumps({"success": True, "data": {"device": device, "smart_results": results}})
+    found = parse_smart_history("h", [scrutiny])
+    (block,) = found.blocks
+    assert block.columns["host_written_bytes_total"].tolist() == [512e6, 1024e6, 1536e6]
+    assert found.interval_s == 86_400
+
+
+def test_a_recording_is_never_overwritten(tmp_path):
+    """The second import of one file gets another directory."""
+    (found,) = read_benchmark(DATA / "benchmark")
+    first, second = (write_recording(found, tmp_path, phase="", command="") for _ in range(2))
+    assert first != second
