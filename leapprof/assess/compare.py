@@ -9,6 +9,7 @@ from leapprof.assess.compute import nodeos_cpu
 from leapprof.assess.confounders import confounders
 from leapprof.assess.cut import Change, find_change
 from leapprof.assess.facts import change_text, config_changes, fact_differences
+from leapprof.assess.first_start import first_starts, starts_of
 from leapprof.assess.judging import judged
 from leapprof.assess.limits import limits
 from leapprof.assess.material import CompareOptions, Material
@@ -73,6 +74,7 @@ def _compared(
 ) -> Comparison:
     """Return the comparison of two sides."""
     material = _gathered(before, after, options)
+    starts = starts_of(material)
     charts = (chart_of(row, before, after) for row in material.rows)
     return Comparison(
         title=texts.title(material),
@@ -82,13 +84,14 @@ def _compared(
         wear=material.wear,
         facts=material.facts,
         config_changes=material.changes,
-        findings=_sorted(chain(confounders(material), limits(material))),
+        findings=_sorted(chain(confounders(material), limits(material), first_starts(material, starts))),
         charts=tuple(c for c in charts if c is not None),
         headline=texts.headline(material),
         repeat=texts.repeat(material),
         not_measured=texts.NOT_MEASURED,
         method={**texts.method(material), "change": change_text(material.nodeos, material.changes)},
         change_point=_change_point(before, change) if change else None,
+        starts=starts,
     )
 
 

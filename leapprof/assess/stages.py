@@ -137,7 +137,9 @@ def _told(
         _put(labels, source, _from_command_line(rows, labels, known), COMMAND_LINE)
         _put(labels, source, _from_memory(rows, labels, known, counters, at), COUNTERS)
         written = with_writing(labels, _rate(rows, counters.integers.get("io_write_bytes_total"), at))
-        _put(labels, source, np.where(written != labels, written, None), COUNTERS)
+        changed = written.copy()
+        changed[written == labels] = None
+        _put(labels, source, changed, COUNTERS)
     _put(labels, source, proved, LOG)
     return labels, source
 
