@@ -321,13 +321,14 @@ def fits(name, pattern):
 class Reading:
     """One thing to read; the base reads a file, and keeps it open when it is due every tick."""
 
-    __slots__ = ("cap", "every", "fd", "keep", "name", "path")
+    __slots__ = ("cap", "every", "fd", "keep", "name", "path", "places", "rows")
 
     kept = 0
 
     def __init__(self, name, path, every, keep, cap):
         self.name, self.path, self.every, self.keep, self.cap = clean(name), path, every, keep, cap
         self.fd = -1
+        self.rows, self.places = 0, ()
 
     def read(self):
         """Return (status, text); never raises OSError."""
@@ -346,9 +347,25 @@ class Reading:
             return status_of(error)
         if len(data) <= self.cap:  # the common case, inlined
             if self.keep:
-                return b"ok", keep_lines(data, self.keep)
+                return b"ok", self.kept_lines(data)
             return b"ok", data
         return bounded(data, self.cap, self.keep)
+
+    def kept_lines(self, data):
+        """Return the lines of the plan; looked for again only when they are not where they were."""
+        rows = data.split(b"\n")
+        if len(rows) == self.rows:
+            lines = [rows[at] for at, prefix in self.places if rows[at].startswith(prefix)]
+            if len(lines) == len(self.places):
+                lines.append(b"")
+                return b"\n".join(lines)
+        self.rows = len(rows)
+        self.places = [
+            (at, next(p for p in self.keep if row.startswith(p)))
+            for at, row in enumerate(rows)
+            if row.startswith(self.keep)
+        ]
+        return keep_lines(data, self.keep)
 
     def fetch(self):
         if self.every != 1 or Reading.kept >= MAX_KEPT_FDS:
@@ -703,13 +720,20 @@ class Matcher:
         for pid, match_id in matched.items():
             if not any(parent in matched for parent in self.ancestors(pid)):
                 roots[pid] = match_id
-        children = {}
-        if roots:
-            for pid in self.known:
-                parent = next((p for p in self.ancestors(pid) if p in roots), None)
-                if parent is not None:
-                    children[pid] = roots[parent]
-        return roots, children
+        return roots, self.below(roots) if roots else {}
+
+    def below(self, roots):
+        """Return {pid: match id} of what descends from the roots; each process is walked over once."""
+        found = {}
+        for pid in self.known:
+            way, at = [pid], self.known[pid].ppid
+            while at not in roots and at not in found and at in self.known and len(way) < 64:
+                way.append(at)
+                at = self.known[at].ppid
+            match_id = roots[at] if at in roots else found.get(at)
+            for passed in way:
+                found[passed] = match_id
+        return {pid: match_id for pid, match_id in found.items() if match_id is not None and pid not in roots}
 
 
 def unescape(field):
