@@ -169,12 +169,15 @@ def _device_forecast(side: CutSide, name: str, writes: SteadyWrites, told: _Told
         else drive_lives(
             yearly,
             Drive(
-                rating=rating,
+                rated_tbw=rating.rated_tbw if rating else None,
+                warranty_years=rating.warranty_years if rating else None,
                 written_bytes=written,
                 percent_used=reading.percent_used if reading else None,
                 price=options.price.get(name),
             ),
         ),
+        warranty_years=rating.warranty_years if rating else None,
+        price=options.price.get(name),
         waf=reading.waf if reading else None,
         lifetime_mean_bytes_per_s=lifetime_mean_bytes_per_s(written, hours) if written and hours else None,
         meters=told.smart.meters,

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from leapprof.endurance.lifetime import COMMON_RATINGS_TBW, YearlyWrites, lifetime, nodes_per_drive
-from leapprof.endurance.ratings import Rating
 from leapprof.model.wear import RatedYears
 
 DEFAULT_WARRANTY_YEARS = 5.0
@@ -14,13 +13,15 @@ class Drive:
     """What is known of a drive's endurance.
 
     Attributes:
-        rating: None: common ratings are shown.
+        rated_tbw: decimal TB; None: common ratings are shown.
+        warranty_years: of the rating; None: five.
         written_bytes: by the host so far; None counts from new.
         percent_used: the drive's own estimate.
         price: in any currency.
     """
 
-    rating: Rating | None = None
+    rated_tbw: float | None = None
+    warranty_years: float | None = None
     written_bytes: float | None = None
     percent_used: int | None = None
     price: float | None = None
@@ -28,8 +29,8 @@ class Drive:
 
 def drive_lives(yearly: YearlyWrites, drive: Drive) -> tuple[RatedYears, ...]:
     """Return the years of a drive's rating, or of each common rating where it is not known."""
-    ratings = (drive.rating.rated_tbw,) if drive.rating else COMMON_RATINGS_TBW
-    warranty = (drive.rating.warranty_years if drive.rating else None) or DEFAULT_WARRANTY_YEARS
+    ratings = (drive.rated_tbw,) if drive.rated_tbw else COMMON_RATINGS_TBW
+    warranty = drive.warranty_years or DEFAULT_WARRANTY_YEARS
     found = []
     for rated in ratings:
         life = lifetime(rated, yearly, written_bytes=drive.written_bytes, percent_used=drive.percent_used)

@@ -1,6 +1,5 @@
-"""`leapprof wear`: TB a year and lifetime per drive, from one recording."""
+"""`leapprof wear`: TB a year and lifetime per drive, from one recording, or from guests and their hypervisor."""
 
-import dataclasses
 import json
 import sys
 from pathlib import Path
@@ -8,20 +7,26 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from leapprof.errors import ConfigError, StoreError
+from leapprof.cli.options import InventoryOption, JsonOption
+from leapprof.errors import ConfigError
 
 if TYPE_CHECKING:
-    from leapprof.assess.forecast import ForecastOptions
-    from leapprof.endurance.ratings import Rating
-    from leapprof.endurance.smart import SmartReading
-    from leapprof.model import Recording, Topology
+    from leapprof.assess.load import LoadedRecording
+    from leapprof.cli.wear_options import Said
+    from leapprof.model.wear import WearForecast
 
-MAX_SMART_BYTES = 4 * 2**20
-LARGEST_TBW = 1e9
+FORMATS = ("text", "md", "json")
 
 
 def command(
-    recording: Annotated[Path, typer.Argument(help="Directory of a recording.")],
+    recordings: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Directory of a recording; several guests with --hypervisor or --one-drive.",
+            metavar="RECORDING…",
+            show_default=False,
+        ),
+    ],
     drive: Annotated[
         list[str], typer.Option(help="Model of a drive in the table of ratings: [DEVICE=]MODEL.")
     ] = [],  # noqa: B006 - typer copies it
@@ -29,8 +34,12 @@ def command(
     dwpd: Annotated[
         list[str], typer.Option(help="Rated drive writes a day over five years: [DEVICE=]N.")
     ] = [],  # noqa: B006
+    ratings: Annotated[
+        Path | None, typer.Option(help="CSV of your own drive ratings, with the columns of leapprof's table.")
+    ] = None,
+    price: Annotated[list[str], typer.Option(help="Price of the drive, any currency: [DEVICE=]PRICE.")] = [],  # noqa: B006
     restarts_per_year: Annotated[
-        float | None, typer.Option(min=0, help="Stops and starts of nodeos a year.")
+        float | None, typer.Option(min=0, max=1e6, help="Stops and starts of nodeos a year.")
     ] = None,
     smart: Annotated[
         list[str],
@@ -41,134 +50,109 @@ def command(
     volume: Annotated[
         list[str], typer.Option(help="Cloud volume: [DEVICE=]gp3, premium-v2 or IOPS:MB/s.")
     ] = [],  # noqa: B006
-    ratings: Annotated[
-        Path | None, typer.Option(help="CSV of your own drive ratings, with the columns of leapprof's table.")
+    hypervisor: Annotated[
+        str | None,
+        typer.Option(
+            help="[DRIVE=]RECORDING of the hypervisor whose drive the recorded guests' disks lie on."
+        ),
     ] = None,
+    one_drive: Annotated[
+        bool, typer.Option("--one-drive", help="The disks of all these guests lie on one drive: add them up.")
+    ] = False,
     what_if: Annotated[
-        tuple[Path, Path] | None,
-        typer.Option(help="A measured pair BEFORE AFTER of the planned change: projects it on this host."),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+        list[str],
+        typer.Option(
+            help="Project a measured change on this host: this host's recording AFTER it; a folder of two recordings; "
+            "twice: BEFORE, then AFTER; or, in a checkout, the name of a pair of samples/: mapped_private, heap, "
+            "4k-folios.",
+            metavar="PAIR",
+        ),
+    ] = [],  # noqa: B006
+    inventory: InventoryOption = None,
+    output: Annotated[
+        str, typer.Option("--format", help="text, md (to be pasted) or json.", metavar="FORMAT")
+    ] = "text",
+    as_json: JsonOption = False,
 ) -> None:
     """Say where a host's writes go, how many TB a year that is, and how long each drive lasts."""
-    from leapprof.assess.forecast import forecast
     from leapprof.assess.load import load
+    from leapprof.cli.wear_options import Said
+
+    if output not in FORMATS:
+        raise ConfigError(f"{output!r} is none of {', '.join(FORMATS)}", key="--format")
+    said = Said(
+        drive=drive,
+        rated_tbw=rated_tbw,
+        dwpd=dwpd,
+        ratings=ratings,
+        price=price,
+        restarts_per_year=restarts_per_year,
+        smart=smart,
+        volume=volume,
+        inventory=inventory,
+    )
+    loaded = [load(path) for path in recordings]
+    if one_drive or hypervisor is not None:
+        if one_drive and hypervisor is not None:
+            raise ConfigError("not together with --hypervisor, which tells the drive", key="--one-drive")
+        if what_if:
+            raise ConfigError("of one guest alone: without --hypervisor and --one-drive", key="--what-if")
+        result = _of_guests(loaded, hypervisor, said)
+    else:
+        result = _of_one(loaded, what_if, said)
+    _print(result, "json" if as_json else output)
+
+
+def _of_one(loaded: "list[LoadedRecording]", what_if: list[str], said: "Said") -> "WearForecast":
+    from leapprof.assess.forecast import forecast
     from leapprof.assess.what_if import with_what_if
+    from leapprof.cli.wear_options import forecast_options
+    from leapprof.cli.wear_pairs import find_pair
+
+    if len(loaded) != 1:
+        raise ConfigError(
+            "several recordings are guests of one machine: say --hypervisor RECORDING or --one-drive",
+            key="RECORDING",
+        )
+    result = forecast(loaded[0], forecast_options(loaded[0].manifest, said))
+    if what_if:
+        pair = find_pair(what_if, loaded[0])
+        result = with_what_if(result, pair.before, pair.after, pair.name)
+    return result
+
+
+def _of_guests(loaded: "list[LoadedRecording]", hypervisor: str | None, said: "Said") -> "WearForecast":
+    from leapprof.assess.forecast import ForecastOptions, forecast
+    from leapprof.assess.guests import on_one_drive, with_guests
+    from leapprof.assess.load import load
+    from leapprof.cli.wear_options import forecast_options, shared_drive, split_device
+
+    options = ForecastOptions(restarts_per_year=said.restarts_per_year)
+    guests = [forecast(one, options) for one in loaded]
+    if hypervisor is None:
+        drive, source = shared_drive(said)
+        return on_one_drive(guests, drive, source)
+    device, path = split_device(hypervisor)
+    host = load(Path(path))
+    drives = [d.name for d in host.manifest.topology.physical()]
+    if device is None and len(drives) == 1:
+        device = drives[0]
+    if device not in drives:
+        raise ConfigError(
+            f"say on which of its drives ({', '.join(drives)}) the guests' disks lie: DRIVE={path}",
+            key="--hypervisor",
+        )
+    return with_guests(forecast(host, forecast_options(host.manifest, said)), str(device), guests)
+
+
+def _print(result: "WearForecast", output: str) -> None:
     from leapprof.report.wear_json import wear_json
+    from leapprof.report.wear_markdown import wear_markdown
     from leapprof.report.wear_text import wear_lines
 
-    loaded = load(recording)
-    options = _options(loaded.manifest, drive, rated_tbw, dwpd, smart, volume, ratings)
-    result = forecast(loaded, dataclasses.replace(options, restarts_per_year=restarts_per_year))
-    if what_if is not None:
-        result = with_what_if(result, load(what_if[0]), load(what_if[1]))
-    if as_json:
+    if output == "json":
         sys.stdout.write(json.dumps(wear_json(result), indent=2, allow_nan=False) + "\n")
+    elif output == "md":
+        sys.stdout.write(wear_markdown(result))
     else:
         sys.stdout.write("\n".join(wear_lines(result)) + "\n")
-
-
-def _options(
-    manifest: "Recording",
-    drive: list[str],
-    rated_tbw: list[str],
-    dwpd: list[str],
-    smart: list[str],
-    volume: list[str],
-    ratings: Path | None,
-) -> "ForecastOptions":
-    from leapprof.assess.forecast import ForecastOptions
-    from leapprof.assess.volumes import parse_volume
-    from leapprof.endurance.ratings import parse_ratings
-
-    topology = manifest.topology
-    more = parse_ratings(_read(ratings), grade="user") if ratings else ()
-    given: dict[str, Rating] = {}
-    for device, value in _assigned("--drive", drive, topology):
-        given[device] = _named_drive(device, value, topology, more)
-    for key, values in (("--rated-tbw", rated_tbw), ("--dwpd", dwpd)):
-        for device, value in _assigned(key, values, topology):
-            given[device] = _stated(key, device, value, topology)
-    volumes = dict(_assigned("--volume", volume, topology))
-    for name in volumes.values():
-        parse_volume(name)
-    return ForecastOptions(
-        ratings=given,
-        smart={d: _smart(Path(file)) for d, file in _assigned("--smart", smart, topology)},
-        volume=volumes,
-        more_ratings=more,
-    )
-
-
-def _assigned(key: str, values: list[str], topology: "Topology") -> list[tuple[str, str]]:
-    """Return device and value of each `[DEVICE=]VALUE`; without a device there must be just one drive."""
-    physical = [d.name for d in topology.physical()]
-    found = []
-    for text in values:
-        device, separator, value = text.partition("=")
-        if not separator:
-            if len(physical) != 1:
-                raise ConfigError(
-                    f"this recording has {len(physical)} drives ({', '.join(physical)}); say which: DEVICE={text}",
-                    key=key,
-                )
-            device, value = physical[0], text
-        if device not in physical:
-            raise ConfigError(f"no drive {device!r} here; there are {', '.join(physical)}", key=key)
-        found.append((device, value))
-    return found
-
-
-def _named_drive(device: str, model: str, topology: "Topology", more: "tuple[Rating, ...]") -> "Rating":
-    from leapprof.endurance.ratings import find_rating
-
-    known = topology.device(device)
-    capacity = known.size_bytes if known else None
-    found = (find_rating(model, capacity, more) if more else None) or find_rating(model, capacity)
-    found = found or find_rating(model, None)
-    if found is None:
-        raise ConfigError(
-            f"no rating of {model!r} with this capacity is known; give --rated-tbw {device}=TB from its data sheet",
-            key="--drive",
-        )
-    return found
-
-
-def _stated(key: str, device: str, text: str, topology: "Topology") -> "Rating":
-    from leapprof.endurance.ratings import Rating, tbw_from_dwpd
-
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < LARGEST_TBW:
-        raise ConfigError(f"{text!r} is no rating; give a number above 0", key=key)
-    known = topology.device(device)
-    size = known.size_bytes if known else None
-    if key == "--dwpd" and size is None:
-        raise ConfigError(f"the size of {device} is not known; give --rated-tbw instead", key=key)
-    return Rating(
-        vendor="",
-        product="your rating",
-        model_regex="",
-        capacity_bytes=size or 0,
-        rated_tbw=number if key == "--rated-tbw" else tbw_from_dwpd(number, size or 0),
-        dwpd=number if key == "--dwpd" else None,
-        warranty_years=5.0,
-        grade="user",
-        source=f"{key} {text}",
-    )
-
-
-def _read(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return file.read(MAX_SMART_BYTES + 1).decode("utf-8", errors="replace")
-    except OSError as error:
-        raise StoreError(str(path), f"cannot be read: {error.strerror}") from error
-
-
-def _smart(path: Path) -> "SmartReading":
-    from leapprof.endurance.smart import parse_smart
-
-    return parse_smart(_read(path))

@@ -101,6 +101,12 @@ def known_ratings() -> tuple[Rating, ...]:
     return parse_ratings(data.read_text(encoding="utf-8"))
 
 
+def matching(model: str, ratings: Iterable[Rating]) -> list[Rating]:
+    """Return the rows whose pattern a model string fits, whatever their capacity."""
+    name = " ".join(model[:MAX_MODEL_CHARS].split())
+    return [r for r in ratings if re.search(r.model_regex, name, re.IGNORECASE)]
+
+
 def find_rating(
     model: str | None, capacity_bytes: int | None, ratings: Iterable[Rating] | None = None
 ) -> Rating | None:
@@ -115,8 +121,7 @@ def find_rating(
     """
     if not model:
         return None
-    name = " ".join(model[:MAX_MODEL_CHARS].split())
-    fitting = [r for r in ratings or known_ratings() if re.search(r.model_regex, name, re.IGNORECASE)]
+    fitting = matching(model, ratings or known_ratings())
     if capacity_bytes is None:
         return fitting[0] if len({r.rated_tbw for r in fitting}) == 1 else None
     near = [

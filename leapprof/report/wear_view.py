@@ -220,7 +220,8 @@ def _rating_facts(device: DeviceForecast, life: RatedYears) -> Iterator[tuple[st
     left = " from now" if device.written_tb is not None or device.percent_used is not None else " from new"
     yield "lasts", "used up" if life.years == 0 else _years_text(life) + left
     if life.nodes is not None:
-        yield "fits", f"{life.nodes:,} such hosts would use the rating up within the warranty"
+        fits = f"{life.nodes:,} such hosts would use" if life.nodes else "less than one: a host like this uses"
+        yield "fits", f"{fits} the rating up within the warranty"
     if life.price_per_year is not None:
         yield "costs", f"{significant(life.price_per_year)} a year of the drive's price"
 
@@ -277,7 +278,7 @@ def _common(device: DeviceForecast) -> SmallTable:
             _plain(life.rated_tbw),
             format_years(life.years),
             f"{format_years(life.low)} to {format_years(life.high)}" if life.low is not None else ABSENT,
-            f"{life.nodes:,}" if life.nodes is not None else ABSENT,
+            ABSENT if life.nodes is None else f"{life.nodes:,}" if life.nodes else "under 1",
             *((significant(life.price_per_year),) if life.price_per_year is not None else ()),
         )
         for life in device.years
