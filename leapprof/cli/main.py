@@ -21,6 +21,7 @@ COMMANDS = {
     "agents": "List, end and remove detached samplers of hosts.",
     "show": "What is in a recording.",
     "compare": "The before-and-after report.",
+    "run": "A planned experiment: record, change, record, compare, judge.",
     "wear": "TB a year and lifetime of each drive.",
     "export": "The tables of a recording as CSV or Parquet.",
 }

@@ -46,6 +46,11 @@ def prove_roll_back(playbook: Playbook) -> Proof:
     return _by_snapshot(playbook, reason)
 
 
+def needs_snapshot(playbook: Playbook) -> bool:
+    """Return whether a's nodeos could not go on with the state that b leaves."""
+    return _why_state_is_lost(playbook) is not None
+
+
 def _why_state_is_lost(playbook: Playbook) -> str | None:
     """Return why a's nodeos could not go on with the state that b leaves; None when it can."""
     if "tmpfs" in (playbook.a.state_on, playbook.b.state_on):

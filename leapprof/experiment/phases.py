@@ -1,0 +1,172 @@
+"""Records one period on all hosts at once, guarded."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Event as StopEvent
+
+from leapprof.config.playbook_schema import HostEntry
+from leapprof.errors import InterruptedRunError, SourceError
+from leapprof.experiment.context import RunContext
+from leapprof.experiment.guards import Breach, GuardingObserver
+from leapprof.experiment.observe import selectors_of
+from leapprof.experiment.runlog import RECORDINGS
+from leapprof.experiment.steps import Step, phase_name, situations_of
+from leapprof.recorder.hosts import SessionResult, record_hosts
+from leapprof.recorder.planning import RecordOptions
+from leapprof.recorder.session import HostSession
+from leapprof.recorder.spooling import SpoolChoice
+from leapprof.sources import open_source
+from leapprof.units import NS_PER_S
+
+STOP_POLL_S = 0.2
+HEAT_EVERY_S = 30.0
+LEAST_FOLLOWED_S = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """What became of one attempt to record a period.
+
+    Attributes:
+        recordings: playbook's name of a host → directory, relative to the run's.
+        breach: the guard that ended it; None when it went well.
+    """
+
+    recordings: dict[str, str]
+    breach: Breach | None = None
+
+
+def record_period(context: RunContext, step: Step) -> Recorded:
+    """Record all hosts for warm-up and duration.
+
+    Raises:
+        SourceError: a host failed.
+        StoreError: the disk refuses.
+        InterruptedRunError: the operator ends the run.
+    """
+    playbook, stop = context.playbook, StopEvent()
+    names = {context.hosts[entry.host].name: entry.host for entry in playbook.hosts}
+    observer = GuardingObserver(playbook.guards, names, context.clock, stop, context.observer)
+    begun = context.log.last("begun", step.id)
+    attach = begun is not None and playbook.phase.spool is not None
+    if not attach:
+        context.log.append("begun", step.id)
+    sessions = [_session(context, entry, step, observer, stop, attach=attach) for entry in playbook.hosts]
+    with _relayed(context.stop, stop), _heat_watched(context, observer, stop):
+        results = record_hosts(sessions, stop)
+    breach = observer.breaches[0] if observer.breaches else None
+    recordings = _recordings(context, results, names)
+    if breach is None:
+        _raise_failure(context, results)
+    return Recorded(recordings=recordings, breach=breach)
+
+
+def _session(
+    context: RunContext,
+    entry: HostEntry,
+    step: Step,
+    observer: GuardingObserver,
+    stop: StopEvent,
+    *,
+    attach: bool,
+) -> HostSession:
+    playbook, host = context.playbook, context.hosts[entry.host]
+    phase = playbook.phase
+    duration_s = phase.warm_up + phase.duration
+    if attach:
+        duration_s = max(LEAST_FOLLOWED_S, duration_s - _elapsed_s(context, step))
+    situation = situations_of(playbook, entry)[step.period]
+    return HostSession(
+        host=host,
+        source=open_source(host),
+        out=context.log.directory / RECORDINGS,
+        options=RecordOptions(
+            phase=phase_name(playbook, step.period, situation),
+            interval_s=phase.interval,
+            duration_s=duration_s,
+            selectors=selectors_of(entry.nodeos, host),
+        ),
+        clock=context.clock,
+        stop=stop,
+        observer=observer,
+        spool=SpoolChoice(parent=phase.spool, attach=attach) if phase.spool else None,
+        commands=(f"leapprof run (step {step.id} of run {context.run_id})",),
+    )
+
+
+def _elapsed_s(context: RunContext, step: Step) -> float:
+    begun = next(e for e in context.log.entries if e.kind == "begun" and e.step == step.id)
+    return (context.clock.wall_ns() - begun.wall_ns) / NS_PER_S
+
+
+def _recordings(
+    context: RunContext, results: Sequence[SessionResult], names: dict[str, str]
+) -> dict[str, str]:
+    return {
+        names[result.host]: str(result.directory.relative_to(context.log.directory))
+        for result in results
+        if result.directory is not None
+    }
+
+
+def _raise_failure(context: RunContext, results: Sequence[SessionResult]) -> None:
+    for result in results:
+        if result.error is not None:
+            raise result.error
+    if context.stop.is_set():
+        raise InterruptedRunError(str(context.log.directory))
+    short = [result.host for result in results if result.directory is None]
+    if short:
+        raise SourceError(short[0], "nothing was recorded")
+
+
+@contextmanager
+def _relayed(outer: StopEvent, inner: StopEvent) -> Iterator[None]:
+    """Set the inner stop when the outer one is set; the inner one may be set for other reasons."""
+    over = threading.Event()
+
+    def relay() -> None:
+        while not over.wait(STOP_POLL_S):
+            if outer.is_set():
+                inner.set()
+
+    thread = threading.Thread(target=relay, name="stop-relay", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+@contextmanager
+def _heat_watched(context: RunContext, observer: GuardingObserver, stop: StopEvent) -> Iterator[None]:
+    """Ask for temperatures while the context lasts, where the playbook guards them."""
+    if context.playbook.guards.temperature is None:
+        yield
+        return
+    over = threading.Event()
+    threads = [
+        threading.Thread(target=_watch_heat, args=(context, entry, observer, over), daemon=True)
+        for entry in context.playbook.hosts
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+
+
+def _watch_heat(
+    context: RunContext, entry: HostEntry, observer: GuardingObserver, over: threading.Event
+) -> None:
+    with context.eye(entry) as eye:
+        while not over.wait(min(HEAT_EVERY_S, context.poll_s * 6)):
+            celsius = eye.temperature_celsius()
+            if celsius is not None:
+                observer.heat(eye.host.name, celsius, context.clock.wall_ns())
