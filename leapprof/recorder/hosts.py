@@ -3,13 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from threading import BoundedSemaphore, Thread
 from threading import Event as StopEvent
-from threading import Thread
 
 from leapprof.errors import LeapprofError
 from leapprof.recorder.session import HostSession
 
 JOIN_POLL_S = 0.2
+CONNECTS_AT_ONCE = 8
+"""Below the 10 connections without login at which sshd begins to refuse (MaxStartups 10:30:100, sshd_config(5)):
+many hosts may be reached through one jump host."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +38,9 @@ def record_hosts(sessions: Sequence[HostSession], stop: StopEvent) -> tuple[Sess
         stop: set by a signal handler; waited for in short steps so that signals are handled.
     """
     results: dict[int, SessionResult] = {}
+    connecting = BoundedSemaphore(CONNECTS_AT_ONCE)
+    for session in sessions:
+        session.connecting = connecting
     threads = [
         Thread(target=_run, args=(index, session, results), name=f"record-{session.host.name}", daemon=True)
         for index, session in enumerate(sessions)

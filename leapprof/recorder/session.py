@@ -1,6 +1,7 @@
 """One host from first contact to sealed recording: survey, sampling, reconnecting, ending."""
 
 import random
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event as StopEvent
@@ -103,6 +104,7 @@ class HostSession:
         commands: command lines that repeat this recording.
         retention: of an always-on recording.
         directory: of the recording, once it began.
+        connecting: is held while a connection is made; lets only so many be made at once.
     """
 
     host: HostConfig
@@ -116,6 +118,7 @@ class HostSession:
     commands: tuple[str, ...] = ()
     retention: Retention | None = None
     directory: Path | None = None
+    connecting: AbstractContextManager[object] = field(default_factory=nullcontext)
     _started_s: float | None = None
     _heard_s: float = 0.0
 
@@ -128,20 +131,22 @@ class HostSession:
             SourceError: the host could not be reached at all.
             StoreError: the disk refuses; what was recorded is kept.
         """
-        with self.source:
-            link = AgentLink.open(self.source, choose_agent(self.source), self.clock)
-            with link:
-                surveyed = survey_host(link, self.host, self._selectors)
-                plan = self._plan(surveyed, link)
-                manifest = self._manifest(surveyed)
-                directory = recording_directory(
-                    self.out, self.host.name, self.options.phase, self.clock.wall_ns()
-                )
-                with RecordingWriter.create(directory, manifest) as writer:
-                    self.directory = directory
-                    self.observer.started(self.host.name, directory, manifest)
-                    self._record(link, self._keeper(writer, surveyed), plan)
+        with self.source, self._connect() as link:
+            surveyed = survey_host(link, self.host, self._selectors)
+            plan = self._plan(surveyed, link)
+            manifest = self._manifest(surveyed)
+            directory = recording_directory(
+                self.out, self.host.name, self.options.phase, self.clock.wall_ns()
+            )
+            with RecordingWriter.create(directory, manifest) as writer:
+                self.directory = directory
+                self.observer.started(self.host.name, directory, manifest)
+                self._record(link, self._keeper(writer, surveyed), plan)
         return directory
+
+    def _connect(self) -> AgentLink:
+        with self.connecting:
+            return AgentLink.open(self.source, choose_agent(self.source), self.clock)
 
     @property
     def _selectors(self) -> tuple[NodeosSelector, ...]:
@@ -272,7 +277,7 @@ class HostSession:
     def _open_again(self, keeper: FrameKeeper, plan: Plan) -> AgentLink | None:
         """Return a new agent; None when a spool's sampler has ended and all its frames are held."""
         self.source.close()
-        link = AgentLink.open(self.source, choose_agent(self.source), self.clock)
+        link = self._connect()
         if plan.spool is not None and spooling.is_over(link, plan.spool, keeper.held_seq):
             link.close()
             return None
