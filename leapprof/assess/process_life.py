@@ -62,10 +62,10 @@ class Life:
             return None
         return Column(values=whole.values[self.at], present=whole.present[self.at])
 
-    def highest(self, name: str, from_s: float, to_s: float) -> int | None:
-        """Return the highest level between two moments since its start."""
+    def highest(self, name: str, from_s: float | None, to_s: float | None) -> int | None:
+        """Return the highest level between two moments since its start; None when one of them is not known."""
         column = self.column(name)
-        if column is None:
+        if column is None or from_s is None or to_s is None:
             return None
         inside = column.present & (self.t_s >= from_s) & (self.t_s <= to_s)
         return int(column.values[inside].max()) if inside.any() else None

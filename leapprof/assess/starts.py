@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leapprof.assess.process_life import LIFE_COLUMNS, LONGEST_GAP_S, Life, curve_of, lives_of
-from leapprof.assess.restarts import RestartWindow, restart_windows
+from leapprof.assess.restarts import SAYS_STOPPING, RestartWindow, restart_windows
 from leapprof.assess.samples import RecordingTables, read_samples
 from leapprof.model import Event, Nodeos, Recording
 from leapprof.model.start import EndKind, StartKind, StartMeasure
+from leapprof.nodeos.logs import LifeLine, parse_event
 from leapprof.units import MIB, NS_PER_S
 
 SEEN_WITHIN_S = 20.0
@@ -78,27 +79,29 @@ def _measure(
     is_seen = bool(life.t_s[0] <= SEEN_WITHIN_S)
     kind, source = _kind(life, log, own, _state_used(recording, nodeos))
     until_s = start_s if start_s is not None else float(life.t_s[-1])
-    stop_from_s = stop.start_s - life.began_s if stop is not None and stop.known else None
+    peak_until_s = start_s + 1 if is_seen and start_s is not None else None
+    gone_s = _gone_s(life, log, stop)
+    stop_from_s = _stop_from_s(life, log, stop, answers)
     end_s = float(life.t_s[-1])
     return StartMeasure(
         label=label,
         nodeos=nodeos,
         pid=life.pid,
         started_wall_ns=life.began_wall_ns,
-        map_mode=own.map_mode if own else None,
+        map_mode=_map_mode(recording.manifest, known, own, life, log),
         kind=kind,
         kind_source=source,
         is_start_seen=is_seen,
         start_s=start_s if is_seen or (start_s is not None and _has(log, "log-chain-started")) else None,
-        start_peak_rss_bytes=life.highest("rss_bytes", 0, until_s + 1) if is_seen else None,
-        start_peak_anon_bytes=life.highest("rss_anon_bytes", 0, until_s + 1) if is_seen else None,
-        start_peak_swap_bytes=life.highest("swap_bytes", 0, until_s + 1) if is_seen else None,
-        start_read_bytes=_read_until(life, until_s) if is_seen else None,
+        start_peak_rss_bytes=life.highest("rss_bytes", 0, peak_until_s),
+        start_peak_anon_bytes=life.highest("rss_anon_bytes", 0, peak_until_s),
+        start_peak_swap_bytes=life.highest("swap_bytes", 0, peak_until_s),
+        start_read_bytes=_read_until(life, until_s) if peak_until_s is not None else None,
         uptime_s=stop_from_s if stop_from_s is not None else end_s,
         end=_end(log, stop),
-        stop_s=stop.gone_s - stop.start_s if stop is not None and stop.known else None,
-        stop_peak_rss_bytes=None if stop_from_s is None else life.highest("rss_bytes", stop_from_s, end_s),
-        stop_peak_swap_bytes=None if stop_from_s is None else life.highest("swap_bytes", stop_from_s, end_s),
+        stop_s=gone_s - stop_from_s if gone_s is not None and stop_from_s is not None else None,
+        stop_peak_rss_bytes=life.highest("rss_bytes", stop_from_s, end_s),
+        stop_peak_swap_bytes=life.highest("swap_bytes", stop_from_s, end_s),
         stop_written_bytes=None if stop_from_s is None else _written_since(life, stop_from_s),
         curve=curve_of(life, until_s) if is_seen else None,
     )
@@ -116,6 +119,48 @@ def _log_events(
         and e.kind.startswith("log-")
         and began_wall_ns - NS_PER_S <= e.wall_ns <= until_ns
     ]
+
+
+def _stop_from_s(
+    life: Life, log: Sequence[Event], stop: RestartWindow | None, answers: NDArray[np.int64]
+) -> float | None:
+    """Return when a process began to stop, seconds since its start: its log's word, else its API's last answer."""
+    if stop is None:
+        return None
+    said = [e.wall_ns for e in log if e.kind in SAYS_STOPPING]
+    own = answers[(answers > life.began_wall_ns) & (answers <= stop.gone_wall_ns)]
+    last_ns = min(said) if said else (int(own[-1]) if own.size else None)
+    return None if last_ns is None else (last_ns - life.began_wall_ns) / NS_PER_S
+
+
+def _gone_s(life: Life, log: Sequence[Event], stop: RestartWindow | None) -> float | None:
+    """Return when a process had gone, seconds since its start; where samples are missing then, its log's last word.
+
+    That word comes a second or so before the end (seen on Leap 5.0.3: 1.2 s).
+    """
+    if stop is None:
+        return None
+    gone_s = stop.gone_s - life.began_s
+    said = [(e.wall_ns - life.began_wall_ns) / NS_PER_S for e in log if e.kind == "log-exited"]
+    return said[-1] if said and gone_s - said[-1] > LONGEST_GAP_S else gone_s
+
+
+def _map_mode(
+    manifest: Recording, known: Nodeos | None, own: Nodeos | None, life: Life, log: Sequence[Event]
+) -> str | None:
+    """Return the map mode of a run: of the manifest, or as it was seen to change; None when nothing tells."""
+    if own is not None or known is None:
+        return own.map_mode if own else None
+    until_ns = int(life.rows.wall_ns[life.at[-1]])
+    changes = [
+        e
+        for e in manifest.events
+        if e.subject == known.id and e.kind == "map-mode-changed" and e.wall_ns <= until_ns
+    ]
+    if not changes:
+        return known.map_mode if log else None
+    mode = changes[-1].detail.removesuffix(" now").rpartition(" ")[2]
+    return "mapped" if mode == "set" else mode  # not set: nodeos's default
 
 
 def _has(log: Sequence[Event], *kinds: str) -> bool:
@@ -143,9 +188,10 @@ def _kind(
     life: Life, log: Sequence[Event], own: Nodeos | None, state_used_bytes: int | None
 ) -> tuple[StartKind, str | None]:
     """Return how a process began, and what says so."""
+    if any(_replayed_blocks(event) for event in log):
+        return StartKind.REPLAY, "log"
     for kinds, found in (
         (("log-snapshot-begin", "log-snapshot-end"), StartKind.SNAPSHOT),
-        (("log-replayed",), StartKind.REPLAY),
         (("log-dirty",), StartKind.AFTER_CRASH),
         (("log-chain-started",), StartKind.CLEAN),
     ):
@@ -157,6 +203,12 @@ def _kind(
     if "replay-blockchain" in options or "hard-replay-blockchain" in options:
         return StartKind.REPLAY, "command line"
     return _kind_by_memory(life, own, state_used_bytes)
+
+
+def _replayed_blocks(event: Event) -> int:
+    """Return how many blocks a log line says were replayed; nodeos says so of 0 blocks at every clean start."""
+    told = parse_event(event.detail) if event.kind == "log-replayed" else None
+    return told.blocks or 0 if isinstance(told, LifeLine) else 0
 
 
 def _kind_by_memory(

@@ -17,8 +17,8 @@ from leapprof.ingest.services import Answers, answered, answers_of
 from leapprof.ingest.state_facts import facts_of, mount_facts, questions_of
 from leapprof.ingest.topology import build_topology
 from leapprof.model import Frame, Host, Nodeos, ReadStatus, Section, Topology
-from leapprof.nodeos.privacy import allowed_option_names, is_key_shaped
-from leapprof.nodeos.told import Options, told_options
+from leapprof.nodeos.privacy import allowed_option_names
+from leapprof.nodeos.told import shown_options, told_options
 from leapprof.units import NS_PER_S
 
 CONFIG_FILE = "config.ini"
@@ -155,16 +155,7 @@ def _with_log(process: Found, frame: Frame, allowed: Collection[str]) -> Found:
         return replace(process, log=log)
     start_ns = frame.wall_ns - frame.boottime_ns + process.start_ticks * NS_PER_S // USER_HZ
     options = told_options(text, start_ns // NS_PER_MS - NS_PER_S // NS_PER_MS) or {}
-    return replace(process, log=log, log_options=_shown(options, allowed))
-
-
-def _shown(options: Options, allowed: Collection[str]) -> Options:
-    """Return the allowed options; the agent has let no other leave, and who reads a file trusts no agent."""
-    return {
-        name: values
-        for name, values in options.items()
-        if name in allowed and not any(is_key_shaped(value or "") for value in values)
-    }
+    return replace(process, log=log, log_options=shown_options(options, allowed))
 
 
 def _with(survey: Survey, told: Answers) -> Survey:

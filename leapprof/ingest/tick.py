@@ -9,6 +9,7 @@ from leapprof.ingest.services import Options, config_options, server_version
 from leapprof.ingest.smart import SmartRow, is_smart, merged, smart_row
 from leapprof.model import Frame, ReadStatus, Section
 from leapprof.nodeos.privacy import allowed_option_names
+from leapprof.nodeos.told import shown_options, told_options
 from leapprof.probes import PROBES, Probe
 from leapprof.probes.cmdline import command_options, parse_cmdline
 from leapprof.probes.diskstats import DiskCounters
@@ -170,6 +171,9 @@ class SectionReader:
         text = section_text(section)
         if text is not None:
             tick.logs[nodeos_id] = tick.logs.get(nodeos_id, "") + text
+            options = told_options(text)
+            if options is not None:
+                tick.options[nodeos_id, "log"] = shown_options(options, allowed_option_names())
         elif section.status in self._notes:
             self._notes[section.status].add(f"nodeos/{nodeos_id}/log")
 

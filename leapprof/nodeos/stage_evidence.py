@@ -59,7 +59,7 @@ def stretches(lines: Iterable[LifeLine]) -> tuple[Stretch, ...]:
         now_ms = line.logged_ms if line.logged_ms is not None else now_ms
         if now_ms is None or line.kind not in _BEGINS:
             continue
-        if line.kind is LineKind.REPLAYED and line.seconds:
+        if line.kind is LineKind.REPLAYED and line.seconds and line.blocks:
             _begin(found, REPLAYING, now_ms - round(line.seconds * MS_PER_S))
         _begin(found, _AFTER.get((line.kind, line.percent == WHOLE), _BEGINS[line.kind]), now_ms)
     return tuple(found)

@@ -4,11 +4,12 @@ An agent sends lines that hold one of MARKS, each ``<time or -> TAB <message fro
 ``Non-default options`` only allowed options. Sources: the logs of Leap 4.0.6 and 5.0.3, see logs.py.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from leapprof.nodeos.logs import LifeLine, LineKind, parse_event
+from leapprof.nodeos.privacy import is_key_shaped
 
 OPTIONS_MARK = "Non-default options:"
 MARKS = (
@@ -50,12 +51,14 @@ class ToldLine:
 
 
 def parse_told(text: str) -> Iterator[ToldLine]:
-    """Yield the lines about the life of a nodeos; a bare line has the time of the line before it.
+    """Yield the lines about the life of a nodeos; a bare line has the time of the line before it, else after it.
 
     Any text gives lines or none; at most MAX_LINES of them are looked at.
     """
-    now_ms: int | None = None
-    for line in text.split("\n")[:MAX_LINES]:
+    lines = text.split("\n")[:MAX_LINES]
+    times = (_time_ms(line.partition("\t")[0]) for line in lines)
+    now_ms = next((time for time in times if time is not None), None)
+    for line in lines:
         time, tab, message = line.partition("\t")
         if not tab:
             continue
@@ -85,6 +88,15 @@ def told_options(text: str, since_ms: int = 0) -> Options | None:
             if name:
                 found[name] = (*found.get(name, ()), *((value,) if equals else ()))
     return found
+
+
+def shown_options(options: Options, allowed: Collection[str]) -> Options:
+    """Return the allowed options; the agent has let no other leave, and who reads a file trusts no agent."""
+    return {
+        name: values
+        for name, values in options.items()
+        if name in allowed and not any(is_key_shaped(value or "") for value in values)
+    }
 
 
 def _completed(message: str) -> str:
