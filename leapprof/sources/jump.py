@@ -8,7 +8,8 @@ import dataclasses
 
 from leapprof.errors import ConfigError, ConnectError, quoted
 from leapprof.model.access import HostConfig
-from leapprof.sources.ssh_config import SshSettings, resolve
+from leapprof.sources.ssh_config import resolve
+from leapprof.sources.ssh_settings import SshSettings
 
 MAX_HOPS = 8
 

@@ -13,7 +13,7 @@ from leapprof.errors import ConnectError, HostKeyError, SourceError, SourceTimeo
 from leapprof.model.access import HostConfig
 from leapprof.sources.base import ChannelClosedError, CommandResult, Timeouts
 from leapprof.sources.process import ProcessChannel, ended_with_status, run_process
-from leapprof.sources.ssh_config import by_hand, ssh_arguments
+from leapprof.sources.ssh_settings import by_hand, ssh_arguments
 
 SSH_FAILED = 255
 _MESSAGE_CHARS = 1500

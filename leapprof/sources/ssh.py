@@ -27,9 +27,9 @@ from leapprof.sources.base import (
 from leapprof.sources.jump import resolve_chain
 from leapprof.sources.liveness import Liveness, watchdog
 from leapprof.sources.proxy import ProxyProcess, start_proxy
-from leapprof.sources.ssh_config import SshSettings
 from leapprof.sources.ssh_errors import translated
 from leapprof.sources.ssh_hop import close_hop, connect_tcp, open_hop, open_tunnel, place
+from leapprof.sources.ssh_settings import SshSettings
 
 _POLL_S = 0.1
 _CLOSE_WAIT_S = 2.0

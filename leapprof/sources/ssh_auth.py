@@ -12,8 +12,8 @@ from paramiko.pkey import UnknownKeyType  # noqa: TID253
 
 from leapprof.errors import ConnectError, quoted
 from leapprof.sources.known_hosts import parse_known_hosts
-from leapprof.sources.ssh_config import SshSettings
 from leapprof.sources.ssh_errors import translated
+from leapprof.sources.ssh_settings import SshSettings
 
 AGENT_TIMEOUT_S = 30.0
 _FIDO = "sk-"

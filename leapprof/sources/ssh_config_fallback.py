@@ -8,11 +8,19 @@ import paramiko  # noqa: TID253 (imported lazily by sources/ssh_config.py)
 
 from leapprof.errors import ConfigError
 from leapprof.model.access import HostConfig
-from leapprof.sources.ssh_config import INCLUDE_FINDING, SshSettings, by_hand, settings_from
+from leapprof.model.finding import Finding, Severity
+from leapprof.sources.ssh_settings import SshSettings, by_hand, settings_from
 
 _SYSTEM = "/etc/ssh/ssh_config"
 _IDENTITIES = ("~/.ssh/id_rsa", "~/.ssh/id_ecdsa", "~/.ssh/id_ed25519")
 _KNOWN_HOSTS = "~/.ssh/known_hosts ~/.ssh/known_hosts2"
+
+INCLUDE_FINDING = Finding(
+    code="ssh-include-not-followed",
+    severity=Severity.WARNING,
+    message="No ssh program is installed here, so Include and Match exec of ssh's configuration were not followed.",
+    hint="Install OpenSSH's client, or name address, port, user and key in leapprof.toml.",
+)
 
 
 def _read(config: paramiko.SSHConfig, path: Path, host: str) -> None:

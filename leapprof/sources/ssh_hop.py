@@ -24,8 +24,8 @@ from leapprof.sources.known_hosts import (
 from leapprof.sources.liveness import WatchedLink
 from leapprof.sources.proxy import ProxyProcess
 from leapprof.sources.ssh_auth import log_in
-from leapprof.sources.ssh_config import DEFAULT_PORT, SshSettings
 from leapprof.sources.ssh_errors import translated
+from leapprof.sources.ssh_settings import DEFAULT_PORT, SshSettings
 
 # paramiko writes tracebacks of failed connections to its log, and without any handler Python prints them
 logging.getLogger("paramiko").addHandler(logging.NullHandler())

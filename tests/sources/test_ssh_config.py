@@ -8,7 +8,8 @@ from leapprof.errors import ConfigError
 from leapprof.model.access import HostConfig
 from leapprof.sources import ssh_config
 from leapprof.sources.jump import parse_jump, resolve_chain
-from leapprof.sources.ssh_config import expand, parse_ssh_g, resolve, settings_from, split_paths
+from leapprof.sources.ssh_config import parse_ssh_g, resolve
+from leapprof.sources.ssh_settings import expand, settings_from, split_paths
 
 needs_ssh = pytest.mark.skipif(shutil.which("ssh") is None, reason="needs ssh (Debian: openssh-client)")
 HOST = HostConfig(name="w", address="web")
