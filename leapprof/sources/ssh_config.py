@@ -43,7 +43,7 @@ def resolve(host: HostConfig) -> SshSettings:
     except subprocess.TimeoutExpired as error:
         raise SourceTimeoutError(host.name, "answer of `ssh -G`", SSH_G_TIMEOUT_S) from error
     if done.returncode:
-        problem = done.stderr.decode("utf-8", "replace").strip()
+        problem = (done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no reason given"])[0]
         shown = quoted(problem[-MAX_QUOTED_CHARS:])  # the problem stands at the end, after a long path
         raise ConfigError(f"ssh does not accept its configuration: {shown}", path=host.name)
     options = parse_ssh_g(done.stdout.decode("utf-8", "replace"))
