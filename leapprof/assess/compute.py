@@ -214,6 +214,21 @@ def head_lag(samples: Samples) -> Measured | None:
     return level_of(samples, "head_lag_ms", scale=1 / MS_PER_S, non_negative=False)
 
 
+def delay(samples: Samples, name: str) -> Measured | None:
+    """Return a quantile of the delays of each block of time, in seconds."""
+    return level_of(samples, name, scale=1 / NS_PER_S)
+
+
+def error_percent(samples: Samples) -> Measured | None:
+    """Return the share of a probe's attempts that failed in each block of time, in percent."""
+    if not samples.has("count", "errors"):
+        return None
+    count, errors = (samples.columns[name].values for name in ("count", "errors"))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value = np.where(count + errors > 0, PERCENT * errors / (count + errors), np.nan)
+    return Measured(series=level_on(samples.times, value))
+
+
 def _scaled(series: Series, scale: float) -> Series:
     """Return the series times a factor."""
     return Series(

@@ -21,6 +21,7 @@ WRITE_MEMORY_S = 300.0
 MEMORY = Threshold(absolute=256 * MIB, relative=0.02)
 SWAP = Threshold(absolute=256 * MIB)
 FLOW = Threshold(absolute=50_000.0, relative=0.2)
+DELAY = Threshold(absolute=0.000_1, relative=0.05)
 COUNT_FLOW = Threshold(absolute=5.0, relative=0.2)
 CORES = Threshold(absolute=0.03, relative=0.03)
 POINTS = Threshold(absolute=1.0, relative=0.03)
@@ -33,6 +34,7 @@ class SubjectKind(StrEnum):
     NODEOS = "nodeos"
     DEVICE = "device"
     NODEOS_DEVICE = "nodeos_device"
+    LATENCY = "latency"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +71,10 @@ def _rate(*names: str) -> Callable[[Samples, Context], Measured | None]:
     return lambda samples, _: compute.rate_of(samples, *names)
 
 
+def _delay(name: str) -> Callable[[Samples, Context], Measured | None]:
+    return lambda samples, _: compute.delay(samples, name)
+
+
 def _memory(name: str, column: str, better: Better, *, headline: bool = False) -> MetricSpec:
     """Return the row of a level of a nodeos's memory."""
     return MetricSpec(
@@ -97,6 +103,35 @@ def _device(name: str, what: str, *, headline: bool = False) -> MetricSpec:
         headline=headline,
         bursty=True,
     )
+
+
+def _latency(probe: str) -> tuple[MetricSpec, ...]:
+    """Return the rows of a probe of delay: `compare` takes them from histograms, `show` from these columns."""
+    row = partial(
+        MetricSpec,
+        better=Better.LOWER,
+        subject=SubjectKind.LATENCY,
+        table="latency",
+    )
+    quantiles = tuple(
+        row(
+            name=f"latency.{probe}.{name}_s",
+            unit="s",
+            columns=(f"{name}_ns",),
+            compute=_delay(f"{name}_ns"),
+            threshold=DELAY,
+            headline=name in {"p50", "p99"},
+        )
+        for name in ("p50", "p90", "p95", "p99", "max")
+    )
+    errors = row(
+        name=f"latency.{probe}.error_percent",
+        unit="percent",
+        columns=("count", "errors"),
+        compute=lambda samples, _: compute.error_percent(samples),
+        threshold=Threshold(absolute=0.1),
+    )
+    return (*quantiles, errors)
 
 
 HOST_METRICS = (
@@ -232,7 +267,12 @@ CHAIN_METRICS = (
     ),
 )  # fmt: skip
 
-METRICS: tuple[MetricSpec, ...] = (*HOST_METRICS, *NODEOS_METRICS, *DEVICE_METRICS, *CHAIN_METRICS)
+PROBES_OF_DELAY = ("request",)
+LATENCY_METRICS = tuple(row for probe in PROBES_OF_DELAY for row in _latency(probe))
+
+METRICS: tuple[MetricSpec, ...] = (
+    *HOST_METRICS, *NODEOS_METRICS, *DEVICE_METRICS, *CHAIN_METRICS, *LATENCY_METRICS,
+)  # fmt: skip
 
 
 def spec_of(name: str) -> MetricSpec:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from leapprof.analysis.hist import shared_edges, shares
 from leapprof.analysis.thin import thin
+from leapprof.assess.latency import latency_sides
 from leapprof.assess.measure import MeasuredSide, context_of, measure, read_side, with_zero_interval
 from leapprof.assess.metrics import METRICS, MetricSpec, SubjectKind, columns_of
 from leapprof.assess.sides import CutSide
@@ -36,6 +37,7 @@ class Row:
         before, after: None where the recording does not hold it.
         refused: why it may not be compared; None when it may.
         view_of: drives below a logical device.
+        direct: that logical device carries the state more directly than any drive.
     """
 
     spec: MetricSpec
@@ -44,11 +46,12 @@ class Row:
     after: MeasuredSide | None
     refused: str | None = None
     view_of: tuple[str, ...] = ()
+    direct: bool = False
 
     @property
     def is_headline(self) -> bool:
         """Return whether its p value is adjusted together with the others of the headline."""
-        return self.spec.headline and not self.view_of and self.refused is None
+        return self.spec.headline and (not self.view_of or self.direct) and self.refused is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +65,7 @@ class _Target:
     on_before: bool = True
     on_after: bool = True
     view_of: tuple[str, ...] = ()
+    direct: bool = False
 
 
 def measure_rows(before: CutSide, after: CutSide) -> tuple[Row, ...]:
@@ -79,9 +83,22 @@ def measure_rows(before: CutSide, after: CutSide) -> tuple[Row, ...]:
         ),
         *_rows_of("device", SubjectKind.DEVICE, [_device_target(p) for p in devices], before, after),
         *_rows_of("chain", SubjectKind.NODEOS, [_nodeos_target(p) for p in nodeos], before, after),
+        *_delays(before, after),
     ]
     order = {spec.name: i for i, spec in enumerate(METRICS)}
     return tuple(sorted(rows, key=lambda row: order[row.spec.name]))
+
+
+def _delays(before: CutSide, after: CutSide) -> Iterator[Row]:
+    """Yield the rows of probes of delay."""
+    for found in latency_sides(before, after):
+        yield Row(
+            spec=found.spec,
+            subject=found.subject,
+            before=found.before,
+            after=found.after,
+            refused=found.refused,
+        )
 
 
 def chart_of(row: Row, before: CutSide, after: CutSide) -> Chart | None:
@@ -132,6 +149,7 @@ def _rows_of(
                 after=with_zero_interval(b, a) if b else None,
                 refused=_refused(spec, target.nodeos),
                 view_of=target.view_of,
+                direct=target.direct,
             )
 
 
@@ -180,6 +198,7 @@ def _device_target(pair: DevicePair) -> _Target:
         on_before=pair.before is not None,
         on_after=pair.after is not None,
         view_of=pair.view_of,
+        direct=pair.direct,
     )
 
 

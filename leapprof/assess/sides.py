@@ -18,6 +18,7 @@ from leapprof.units import NS_PER_S
 NEAREST_S = 15.0
 """A head lag is asked every 10 s; further away than this it says nothing about a tick."""
 FEWEST_SAMPLES = 2
+PROBE_TRANSPORT = "latency"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +94,12 @@ def cut_side(
         raise NotEnoughDataError(f"{label} recording", "no samples", "at least a few minutes of samples")
     whole = _whole(clock, within, label)
     live = _liveness(tables, clock, whole)
-    span, left_out_s = _chosen(whole, choice) if choice else _after_warm_up(tables, whole, live)
+    if choice:
+        span, left_out_s = _chosen(whole, choice)
+    elif recording.manifest.transport == PROBE_TRANSPORT:
+        span, left_out_s = whole, {}  # a probe of delay does its own warm-up before it counts
+    else:
+        span, left_out_s = _after_warm_up(tables, whole, live)
     gone = live.not_live(span) if live else Stretches(start_s=np.empty(0), end_s=np.empty(0))
     if live and not choice:
         span, left_out_s = _to_live(span, live, left_out_s)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leapprof.assess.compute import Context
+from leapprof.assess.latency import delay_subjects
 from leapprof.assess.metrics import METRICS, MetricSpec, SubjectKind, columns_of
 from leapprof.assess.samples import RecordingTables, read_samples
 from leapprof.model import Nodeos, Recording, Series, Subject
@@ -45,6 +46,9 @@ def summarize(recording: RecordingTables) -> tuple[SummaryRow, ...]:
 
 
 def _rows_of(recording: RecordingTables, kind: SubjectKind) -> Iterator[SummaryRow]:
+    if kind is SubjectKind.LATENCY:
+        yield from _delays(recording)
+        return
     manifest = recording.manifest
     for table in dict.fromkeys(spec.table for spec in METRICS if spec.subject is kind):
         specs = [spec for spec in METRICS if spec.subject is kind and spec.table == table]
@@ -58,6 +62,19 @@ def _rows_of(recording: RecordingTables, kind: SubjectKind) -> Iterator[SummaryR
                 row = None if measured is None else _row(spec, subject, measured.series)
                 if row is not None:
                     yield row
+
+
+def _delays(recording: RecordingTables) -> Iterator[SummaryRow]:
+    """Yield the rows of probes of delay: quantiles of blocks of time."""
+    for subject, probe, where in delay_subjects(recording):
+        samples = read_samples(recording, "latency", columns_of("latency"), where)
+        for spec in METRICS:
+            if samples is None or not spec.name.startswith(f"latency.{probe}."):
+                continue
+            measured = spec.compute(samples, _context(recording.manifest, None))
+            row = None if measured is None else _row(spec, subject, measured.series)
+            if row is not None:
+                yield row
 
 
 def _where(subject: Subject) -> Mapping[str, str] | None:

@@ -46,6 +46,9 @@ _SMART = """
     percent_used spare_percent spare_threshold_percent power_on_hours media_errors_total temperature_celsius
     capacity_bytes
 """
+_LATENCY = """
+    block_ns count errors timeouts min_ns p50_ns p90_ns p95_ns p99_ns max_ns late_p99_ns
+"""
 
 TABLES: dict[str, TableColumns] = {
     "host": TableColumns(texts=(), integers=tuple(_HOST.split())),
@@ -58,6 +61,9 @@ TABLES: dict[str, TableColumns] = {
     "chain": TableColumns(texts=("nodeos",), integers=tuple(_CHAIN.split())),
     "smart": TableColumns(
         texts=("device", "model", "serial", "meter", "warning"), integers=tuple(_SMART.split())
+    ),
+    "latency": TableColumns(
+        texts=("probe", "operation", "target", "histogram", "failures"), integers=tuple(_LATENCY.split())
     ),
     "thread": TableColumns(
         texts=("nodeos", "thread"), integers=("utime_ticks_total", "stime_ticks_total", "threads")

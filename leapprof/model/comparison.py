@@ -23,11 +23,14 @@ class Subject:
         nodeos: id of a nodeos.
         device: kernel name of a device.
         role: what the device carries (state, blocks, state-history, swap, os), comma-joined.
+        operation, target: what a probe of delay asked of whom.
     """
 
     nodeos: str | None = None
     device: str | None = None
     role: str | None = None
+    operation: str | None = None
+    target: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

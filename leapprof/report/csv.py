@@ -66,7 +66,7 @@ def _effect(effect: Effect | None) -> tuple[Cell, ...]:
 
 
 def _subject(subject: Subject) -> tuple[Cell, ...]:
-    return subject.nodeos, subject.device, subject.role
+    return subject.nodeos or subject.target, subject.device, subject.role or subject.operation
 
 
 def _metric(metric: MetricComparison) -> tuple[Cell, ...]:

@@ -69,7 +69,8 @@ def _effect(effect: Effect | None) -> dict[str, Any] | None:
 
 
 def _subject(subject: Subject) -> dict[str, Any]:
-    return {"nodeos": subject.nodeos, "device": subject.device, "role": subject.role}
+    asked = {"operation": subject.operation, "target": subject.target} if subject.target else {}
+    return {"nodeos": subject.nodeos, "device": subject.device, "role": subject.role, **asked}
 
 
 def _per_unit(figure: PerUnit) -> dict[str, Any]:

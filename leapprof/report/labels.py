@@ -2,7 +2,22 @@
 
 from leapprof.model import Grade, Subject, Verdict
 
+_DELAYS = {
+    "p50_s": "median delay",
+    "p90_s": "delay, 90th percentile",
+    "p95_s": "delay, 95th percentile",
+    "p99_s": "delay, 99th percentile",
+    "max_s": "longest delay",
+    "error_percent": "failed attempts",
+}
+_PROBES = {"request": "Requests"}
+
 LABELS = {
+    **{
+        f"latency.{probe}.{name}": f"{label}: {what}"
+        for probe, label in _PROBES.items()
+        for name, what in _DELAYS.items()
+    },
     "host.cpu_percent": "CPU, busy share of all cores",
     "host.steal_percent": "CPU stolen by the hypervisor",
     "host.swap_used_bytes": "Swap in use",
@@ -64,7 +79,8 @@ def subject_label(subject: Subject) -> str:
     device = subject.device or ""
     if device and subject.role:
         device = f"{device} ({subject.role})"
-    return " · ".join(part for part in (subject.nodeos, device) if part) or "host"
+    parts = (subject.nodeos, device, subject.operation, subject.target)
+    return " · ".join(part for part in parts if part) or "host"
 
 
 def is_refused(metric: str, denied: tuple[str, ...]) -> bool:

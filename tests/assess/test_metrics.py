@@ -44,6 +44,12 @@ NAMES = [
     "chain.db_used_bytes",
     "chain.peers_in",
     "chain.peers_out",
+    "latency.request.p50_s",
+    "latency.request.p90_s",
+    "latency.request.p95_s",
+    "latency.request.p99_s",
+    "latency.request.max_s",
+    "latency.request.error_percent",
 ]
 
 

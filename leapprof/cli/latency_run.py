@@ -1,0 +1,230 @@
+"""Runs the probes of `leapprof latency`: options → plan → run → what is printed."""
+
+import json
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from leapprof.assess.load import load
+from leapprof.cli.values import parse_duration_s
+from leapprof.errors import InterruptedRunError, StoreError
+from leapprof.latency import request as request_probe
+from leapprof.latency.blocks import QUANTILES, Block, Subject, failures_text
+from leapprof.latency.endpoint import parse_url
+from leapprof.latency.findings import busy_finding, run_findings
+from leapprof.latency.machine import Moment, busy_shares
+from leapprof.latency.open_loop import Pace
+from leapprof.latency.recording import RunFacts, RunWriter, recorded, start_in
+from leapprof.model import Finding
+from leapprof.recorder.naming import check_phase, recording_directory
+from leapprof.units import NS_PER_S, significant
+
+START_IN_S = 0.2
+"""Between opening the recording and the first attempt."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Common:
+    """What every probe is told, as it was written."""
+
+    out: Path
+    phase: str
+    region: str
+    block: str
+    timeout: str
+    host_recordings: tuple[Path, ...]
+    as_json: bool
+
+    @property
+    def block_s(self) -> float:
+        """Return the length of a block."""
+        return parse_duration_s(self.block, "--block")
+
+    @property
+    def timeout_s(self) -> float:
+        """Return the time-out."""
+        return parse_duration_s(self.timeout, "--timeout")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestChoice:
+    """What the probe ``request`` is told."""
+
+    url: str
+    operations: tuple[str, ...]
+    body: Path | None
+    rate_per_s: float
+    duration: str
+    warm_up: str
+    most: int
+    connections: int
+
+
+def run_request(common: Common, choice: RequestChoice) -> None:
+    """Run the probe ``request``.
+
+    Raises:
+        ConfigError: an option has another form.
+        SourceError: the endpoint does not answer as it should.
+        InterruptedRunError: the operator ended it.
+    """
+    check_phase(common.phase)
+    endpoint = parse_url(choice.url, ("http", "https"))
+    body = None if choice.body is None else _read(choice.body)
+    requests = tuple(request_probe.request_of(name, body) for name in choice.operations)
+    pace = Pace(
+        rate_per_s=choice.rate_per_s,
+        duration_s=parse_duration_s(choice.duration, "--duration"),
+        warm_up_s=_duration_or_none_s(choice.warm_up, "--warm-up"),
+        most=choice.most,
+        timeout_s=common.timeout_s,
+    )
+    address, answer = request_probe.check(endpoint, requests, common.timeout_s)
+    plan = request_probe.RequestPlan(
+        endpoint=endpoint, address=address, requests=requests, pace=pace, connections=choice.connections
+    )
+    settings = {
+        "probe": request_probe.PROBE,
+        "target": f"{'https' if endpoint.tls else 'http'}://{endpoint.authority}{endpoint.prefix}",
+        "operations": ", ".join(choice.operations),
+        "rate": f"{significant(choice.rate_per_s)} requests/s, open loop",
+        "connections": str(choice.connections),
+        "timeout": f"{significant(common.timeout_s)} s",
+        "server": answer.server,
+    }
+    _run(
+        common,
+        settings,
+        pace.warm_up_s,
+        lambda writer, first: request_probe.run(plan, writer, first.monotonic_ns),
+    )
+
+
+def _duration_or_none_s(text: str, key: str) -> float:
+    return 0.0 if text.strip() in {"0", "0s"} else parse_duration_s(text, key)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(request_probe.MAX_REQUEST_BYTES + 1)
+    except OSError as error:
+        raise StoreError(str(path), f"cannot be read: {error.strerror}") from error
+
+
+def _run(
+    common: Common,
+    settings: dict[str, str],
+    warm_up_s: float,
+    probe: Callable[[RunWriter, Moment], None],
+) -> None:
+    """Make the recording, run the probe into it, print what came out."""
+    first = start_in(START_IN_S)
+    counted = first.at(first.monotonic_ns + round(warm_up_s * NS_PER_S))
+    directory = recording_directory(
+        common.out, common.region, common.phase or settings["probe"], first.wall_ns
+    )
+    facts = RunFacts(
+        directory=directory,
+        phase=common.phase,
+        region=common.region,
+        block_s=common.block_s,
+        settings=settings,
+        command=shlex.join(["leapprof", *sys.argv[1:]]),
+    )
+    interrupted = False
+    with recorded(facts, counted) as writer:
+        try:
+            probe(writer, first)
+        except KeyboardInterrupt:
+            interrupted = True
+        writer.close_blocks()
+        writer.findings += _findings(common, writer)
+        writer.notes |= _notes(writer)
+    _print(common, directory, writer)
+    if interrupted:
+        raise InterruptedRunError(str(directory))
+
+
+def _findings(common: Common, writer: RunWriter) -> list[Finding]:
+    busy = [busy_finding(common.region, writer.busy_shares())]
+    busy += [_busy_host(path, common.block_s, writer) for path in common.host_recordings]
+    return [*run_findings(writer.blocks.whole), *(f for f in busy if f is not None)]
+
+
+def _busy_host(path: Path, block_s: float, writer: RunWriter) -> Finding | None:
+    """Return the finding of a host that was recorded meanwhile; its wall clock is taken to be right to the second."""
+    recording = load(path)
+    host, own = recording.table("host"), writer.host_table()
+    wall_ns, own_ns = host.integers["wall_ns"].values, own.integers["wall_ns"].values
+    inside = (wall_ns >= own_ns[0]) & (wall_ns <= own_ns[-1])
+    if not np.any(inside):
+        raise StoreError(str(path), "holds no samples of the time of this run")
+    part = replace(
+        host,
+        rows=int(inside.sum()),
+        integers={
+            n: replace(c, values=c.values[inside], present=c.present[inside])
+            for n, c in host.integers.items()
+        },
+    )
+    return busy_finding(recording.manifest.host.name, busy_shares(part, block_s))
+
+
+def _notes(writer: RunWriter) -> dict[str, str]:
+    valid = not any(f.code == "latency-host-busy" for f in writer.findings)
+    return {
+        "latency_valid": "yes: no host above 80 % CPU" if valid else "no: a host was above 80 % CPU",
+        "latency_clock": "one clock (CLOCK_MONOTONIC of the probing machine): no clock offset enters",
+    }
+
+
+def _print(common: Common, directory: Path, writer: RunWriter) -> None:
+    whole = writer.blocks.whole
+    if common.as_json:
+        document = {
+            "recording": str(directory),
+            "subjects": [_json_row(s, b) for s, b in whole.items()],
+            "findings": [
+                {"code": f.code, "severity": f.severity.value, "message": f.message, "hint": f.hint}
+                for f in writer.findings
+            ],
+        }
+        sys.stdout.write(json.dumps(document, indent=1) + "\n")
+        return
+    lines = [line for subject, block in whole.items() for line in _text_rows(subject, block)]
+    lines += [f"{f.severity} {f.code}: {f.message} {f.hint}" for f in writer.findings]
+    sys.stdout.write("\n".join([*lines, str(directory)]) + "\n")
+
+
+def _json_row(subject: Subject, block: Block) -> dict[str, object]:
+    return {
+        "probe": subject.probe,
+        "operation": subject.operation,
+        "target": subject.target,
+        "count": block.delays_ns.total,
+        "errors": sum(block.failures.values()),
+        **{f"{name}_s": _seconds(block.delays_ns.quantile(q)) for name, q in QUANTILES.items()},
+        "max_s": _seconds(block.longest_ns),
+    }
+
+
+def _seconds(value_ns: float | None) -> float | None:
+    return None if value_ns is None else value_ns / NS_PER_S
+
+
+def _text_rows(subject: Subject, block: Block) -> Sequence[str]:
+    quantiles = [f"{name} {_ms(block.delays_ns.quantile(q))}" for name, q in QUANTILES.items()]
+    failed = failures_text(block.failures)
+    return [
+        f"{subject.probe} {subject.operation} {subject.target}: {block.delays_ns.total} values, "
+        f"{', '.join(quantiles)}, max {_ms(block.longest_ns)}, errors {failed or 'none'}"
+    ]
+
+
+def _ms(value_ns: float | None) -> str:
+    return "–" if value_ns is None else f"{significant(value_ns / 1e6)} ms"

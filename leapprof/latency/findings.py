@@ -1,0 +1,73 @@
+"""Whether a run can be believed: busy machines, a late probe, failed attempts, few values."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from leapprof.latency.blocks import Block, Subject, failures_text
+from leapprof.model import Finding, Severity
+from leapprof.units import NS_PER_S, significant
+
+BUSY_SHARE = 0.8
+"""Above it queues of the CPU itself make delays, whatever the node does."""
+LATE_SHARE = 0.1
+FEWEST_FOR_P99 = 1000
+"""Ten values beyond the 99th percentile."""
+
+
+def busy_finding(host: str, shares: Sequence[float]) -> Finding | None:
+    """Return the finding that a machine was busy during the run; None when it was not.
+
+    Args:
+        host: whose CPUs.
+        shares: busy share of each block of time, [0, 1].
+    """
+    busy = [share for share in shares if share > BUSY_SHARE]
+    if not busy:
+        return None
+    return Finding(
+        code="latency-host-busy",
+        severity=Severity.WARNING,
+        message=f"{host} was above 80 % CPU in {len(busy)} of {len(shares)} blocks of the run (up to "
+        f"{significant(100 * max(busy))} %): its delays are partly those of its own queues.",
+        hint="Repeat while the machine is idle, or probe from one that is.",
+        subject=host,
+    )
+
+
+def run_findings(whole: Mapping[Subject, Block]) -> Iterator[Finding]:
+    """Yield what the attempts of a run say of it."""
+    for subject, block in whole.items():
+        name = f"{subject.operation} of {subject.target}"
+        yield from _failures(name, block)
+        yield from _late(name, block)
+        if 0 < block.delays_ns.total < FEWEST_FOR_P99:
+            yield Finding(
+                code="latency-few-values",
+                severity=Severity.INFO,
+                message=f"{name}: {block.delays_ns.total} values, so p99 stands on the slowest few.",
+                hint=f"Probe longer or at a higher rate: {FEWEST_FOR_P99} values or more.",
+                subject=subject.target,
+            )
+
+
+def _failures(name: str, block: Block) -> Iterator[Finding]:
+    failed = sum(block.failures.values())
+    if failed:
+        yield Finding(
+            code="latency-errors",
+            severity=Severity.WARNING,
+            message=f"{name}: {failed} of {failed + block.delays_ns.total} attempts failed "
+            f"({failures_text(block.failures)}); they are counted apart and in no percentile.",
+            hint="Compare the share of errors too: an attempt that timed out was slower than any that is counted.",
+        )
+
+
+def _late(name: str, block: Block) -> Iterator[Finding]:
+    late, delay = block.lateness_ns.quantile(0.99), block.delays_ns.quantile(0.5)
+    if late is not None and delay is not None and late > max(LATE_SHARE * delay, NS_PER_S / 1000):
+        yield Finding(
+            code="latency-probe-late",
+            severity=Severity.INFO,
+            message=f"{name}: the probe's own machine woke it up to {significant(late / 1e6)} ms late (p99); "
+            "that is taken out, but what keeps it from waking keeps it from reading answers too.",
+            hint="Probe from a machine with idle CPUs, at a lower rate or with fewer connections.",
+        )

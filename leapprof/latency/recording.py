@@ -1,0 +1,127 @@
+"""A probe's run as an ordinary recording: tables ``latency`` and ``host`` (the machine that probed), and a manifest."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from leapprof.latency.blocks import Blocks
+from leapprof.latency.machine import CpuSampler, Moment, busy_shares, now, this_host
+from leapprof.model import Finding, Recording, SamplingCost, Table, Topology
+from leapprof.store import RecordingWriter
+from leapprof.store.segments import concatenate
+from leapprof.units import NS_PER_S
+
+TRANSPORT = "latency"
+SEAL_S = 600.0
+"""What a kill can cost at most; each sealing makes two files."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFacts:
+    """What a recording says of how it was made.
+
+    Attributes:
+        directory: to be made.
+        phase: before, after or a name.
+        region: label of where the probe runs; also the host's name.
+        block_s: length of a block of time.
+        settings: name → text of everything that was configured; part of the facts, so that a difference shows.
+        command: that repeats it.
+    """
+
+    directory: Path
+    phase: str
+    region: str
+    block_s: float
+    settings: dict[str, str]
+    command: str
+
+
+class RunWriter:
+    """Writes one run. Use ``recorded``."""
+
+    def __init__(self, writer: RecordingWriter, blocks: Blocks, cpu: CpuSampler, block_s: float) -> None:
+        """Take over what ``recorded`` opened."""
+        self._writer, self._cpu, self._block_s = writer, cpu, block_s
+        self._seq = 1
+        self._hosts: list[Table] = []
+        self.blocks = blocks
+        self.findings: list[Finding] = []
+        self.notes: dict[str, str] = {}
+
+    def seal(self, until_ns: int) -> None:
+        """Write the blocks that are complete; they survive a kill from then on."""
+        self._seal(self.blocks.take(until_ns))
+
+    def _seal(self, latency: Table) -> None:
+        host = self._cpu.take(self._seq)
+        self._seq += host.rows
+        self._hosts.append(host)
+        self._writer.seal({"latency": latency, "host": host})
+
+    def host_table(self) -> Table:
+        """Return what was sampled of this machine so far."""
+        return concatenate("host", self._hosts)
+
+    def busy_shares(self) -> list[float]:
+        """Return how busy this machine's CPUs were in each block, [0, 1]."""
+        return busy_shares(self.host_table(), self._block_s)
+
+    def close_blocks(self) -> None:
+        """Write what is left: no attempt is under way any more."""
+        ended_ns = now().monotonic_ns
+        self._cpu.close()
+        self._seal(self.blocks.take_all(ended_ns))
+
+    def finish(self) -> None:
+        """Complete the manifest."""
+        self.close_blocks()
+        host = self.host_table()
+        wall_ns = host.integers["wall_ns"].values
+        manifest = self._writer.manifest
+        self._writer.write_manifest(
+            replace(
+                manifest,
+                started_wall_ns=int(wall_ns[0]),
+                ended_wall_ns=int(wall_ns[-1]),
+                findings=tuple(self.findings),
+                notes={**manifest.notes, **self.notes},
+                cost=replace(manifest.cost, samples=host.rows),
+            )
+        )
+
+
+@contextmanager
+def recorded(facts: RunFacts, start: Moment) -> Iterator[RunWriter]:
+    """Make a recording, and complete it at the end, also when the run is interrupted.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    host = this_host(facts.region)
+    settings = {f"latency_{name}": text for name, text in sorted(facts.settings.items())}
+    manifest = Recording(
+        host=replace(host, facts={**host.facts, **settings, "region": facts.region}),
+        nodeos=(),
+        topology=Topology(),
+        phase=facts.phase,
+        interval_s=facts.block_s,
+        started_wall_ns=start.wall_ns,
+        ended_wall_ns=None,
+        transport=TRANSPORT,
+        cost=SamplingCost(agent=TRANSPORT, samples=0, cpu_s=None, rss_bytes=None, wire_bytes=0),
+        commands=(facts.command,),
+    )
+    with RecordingWriter.create(facts.directory, manifest) as writer, CpuSampler() as cpu:
+        run = RunWriter(writer, Blocks(start, facts.block_s), cpu, facts.block_s)
+        try:
+            yield run
+        finally:
+            run.finish()
+
+
+def start_in(seconds: float) -> Moment:
+    """Return the moment that many seconds from now."""
+    moment = now()
+    return moment.at(moment.monotonic_ns + round(seconds * NS_PER_S))
