@@ -14,6 +14,7 @@ from leapprof.analysis.estimate import t_two_sided
 from leapprof.model import Effect, Estimate, Interval
 
 LOG_FLOOR = 1e-300
+NORMAL_975 = 1.959964
 
 
 def difference(before: Estimate, after: Estimate) -> Effect:
@@ -49,6 +50,28 @@ def p_value(before: Estimate, after: Estimate) -> float | None:
     parts = first**2 / (before.degrees_of_freedom or 1) + second**2 / (after.degrees_of_freedom or 1)
     freedom = variance**2 / parts if parts > 0 else 1.0
     return t_two_sided((after.mean - before.mean) / math.sqrt(variance), freedom)
+
+
+def p_of_effect(effect: Effect) -> float | None:
+    """Return the two-sided p for no effect that a 95 % interval implies; None without one."""
+    from scipy.special import ndtr
+
+    if effect.ci95 is None:
+        return None
+    arm = effect.value - effect.ci95.low if effect.value > 0 else effect.ci95.high - effect.value
+    if arm <= 0:
+        return 1.0 if effect.value == 0 else 0.0
+    return float(2 * ndtr(-NORMAL_975 * abs(effect.value) / arm))
+
+
+def less(first: Effect, second: Effect) -> Effect:
+    """Return the difference of two effects that are independent of each other (MOVER)."""
+    value = first.value - second.value
+    if first.ci95 is None or second.ci95 is None:
+        return Effect(value=value, ci95=None)
+    down = math.hypot(first.value - first.ci95.low, second.ci95.high - second.value)
+    up = math.hypot(first.ci95.high - first.value, second.value - second.ci95.low)
+    return Effect(value=value, ci95=Interval(low=value - down, high=value + up))
 
 
 def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:

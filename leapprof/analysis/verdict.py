@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 
 from leapprof.model import Better, Effect, Estimate, Grade, Interval, Verdict
-from leapprof.units import DAY_S
+from leapprof.units import DAY_S, format_duration
 
 TOO_SHORT_S = 1200.0
 """20 batches of a minute: below it no interval holds its level."""
@@ -53,12 +53,14 @@ class Judgement:
     Attributes:
         reason: one sentence.
         needed_seconds: length that each side would need; None when it has it, or when unknown.
+        design_seconds: length from which on the metric is graded full.
     """
 
     grade: Grade
     verdict: Verdict
     reason: str
     needed_seconds: float | None = None
+    design_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,28 +141,45 @@ def judge(effect: Effect, p_adjusted: float | None, sides: Sides, traits: Traits
         return Judgement(
             grade=Grade.TOO_SHORT,
             verdict=Verdict.INCONCLUSIVE,
-            reason=f"too little data: {have_s / 60:.0f} min, and 20 min after warm-up are the least",
+            reason=f"too little data: {format_duration(have_s)}, and {format_duration(TOO_SHORT_S)} after warm-up "
+            "are the least",
             needed_seconds=FULL_FROM_S,
+            design_seconds=FULL_FROM_S,
         )
     design_s = needed_design_s(sides.before, sides.after, traits)
     flags, trend = [*_flags(sides), *sides.confounded], _has_trend(sides.before) or _has_trend(sides.after)
     short = have_s < design_s * ROUNDING
-    interval = _with_ranges(effect.ci95, sides) if trend else effect.ci95
-    if short or flags:
-        interval = _widened(effect.value, interval)
-    verdict, text = _verdict(interval, traits)
-    if verdict in _PROVEN and p_adjusted is not None and p_adjusted > ALPHA:
-        verdict, text = Verdict.INCONCLUSIVE, "not certain once all headline metrics are counted (Holm)"
     grade = Grade.PRELIMINARY if short or flags else Grade.FULL
-    why = [f"{have_s / 60:.0f} min of the {design_s / 60:.0f} min that this metric's memory asks for"] * short
-    needed_s = _needed(effect, traits, have_s, design_s)
+    interval = _with_ranges(effect.ci95, sides) if trend else effect.ci95
+    verdict, text = settle(Effect(value=effect.value, ci95=interval), p_adjusted, traits, grade)
+    memory = "this metric's memory asks for"
+    why = [f"{format_duration(have_s)} of the {format_duration(design_s)} that {memory}"] * short
     settled = grade is Grade.FULL and verdict in _SETTLED
     return Judgement(
         grade=grade,
         verdict=verdict,
-        reason=(f"preliminary ({'; '.join([*why, *flags])}): " if short or flags else "") + text,
-        needed_seconds=None if settled else needed_s,
+        reason=text + (f" ({'; '.join([*why, *flags])})" if short or flags else ""),
+        needed_seconds=None if settled else _needed(effect, traits, have_s, design_s),
+        design_seconds=design_s,
     )
+
+
+def settle(effect: Effect, p_adjusted: float | None, traits: Traits, grade: Grade) -> tuple[Verdict, str]:
+    """Return verdict and reason of an effect whose grade is known.
+
+    Args:
+        effect: a difference, by whatever it was adjusted.
+        p_adjusted: p value after Holm; None outside the headline's metrics.
+        traits: of the metric.
+        grade: preliminary asks for twice the interval; too_short forbids a verdict.
+    """
+    if grade is Grade.TOO_SHORT or effect.ci95 is None:
+        return Verdict.INCONCLUSIVE, "too little data for an interval"
+    interval = effect.ci95 if grade is Grade.FULL else _widened(effect.value, effect.ci95)
+    verdict, text = _verdict(interval, traits)
+    if verdict in _PROVEN and p_adjusted is not None and p_adjusted > ALPHA:
+        return Verdict.INCONCLUSIVE, "not certain once all headline metrics are counted (Holm)"
+    return verdict, text
 
 
 def _verdict(interval: Interval, traits: Traits) -> tuple[Verdict, str]:

@@ -70,20 +70,27 @@ def settled_at_s(head_lag: Series) -> float | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangePoint:
-    """Where a series splits best, and whether the split is more than noise (1 % level)."""
+    """Where a series splits best, and whether the split is more than noise (1 % level).
+
+    Attributes:
+        batch_s: length of the means that were looked at.
+    """
 
     at_s: float
     statistic: float
     detected: bool
+    batch_s: float = CHANGE_BATCH_S
 
     def agrees_with(self, stated_s: float) -> bool:
         """Return whether it is at the stated time, as near as it can be located."""
-        return abs(self.at_s - stated_s) <= CONSISTENT_S
+        return abs(self.at_s - stated_s) <= max(CONSISTENT_S, 2 * self.batch_s)
 
 
 def change_point(series: Series, span: Span) -> ChangePoint | None:
-    """Return the best single split of a series; None with fewer than 20 half-minutes."""
-    batches = batch_means(series, span, CHANGE_BATCH_S)
+    """Return the best single split of a series; None with fewer than 20 half-minutes, or longer intervals."""
+    sampled_s = float(np.median(series.weight_s[series.weight_s > 0])) if (series.weight_s > 0).any() else 0.0
+    batch_s = CHANGE_BATCH_S * max(math.ceil(sampled_s / CHANGE_BATCH_S - 1e-6), 1)
+    batches = batch_means(series, span, batch_s)
     batch = batches.mean
     k = batch.size
     if k < 4 * CHANGE_EDGE:
@@ -99,13 +106,19 @@ def change_point(series: Series, span: Span) -> ChangePoint | None:
     if square <= 0:
         moved = bool(batch[0] != batch[-1])
         return ChangePoint(
-            at_s=float(batches.start_s[at]), statistic=math.inf if moved else 0.0, detected=moved
+            at_s=float(batches.start_s[at]),
+            statistic=math.inf if moved else 0.0,
+            detected=moved,
+            batch_s=batch_s,
         )
     r = min(max(float(residual[1:] @ residual[:-1]) / square + 2 / k, 0.0), HIGHEST_CHANGE_LAG1)
     variance = square / k * (1 + r) / (1 - r) * k / (k - 2)
     statistic = float(np.abs(np.cumsum(batch - batch.mean())).max()) / math.sqrt(k * variance)
     return ChangePoint(
-        at_s=float(batches.start_s[at]), statistic=statistic, detected=statistic > CHANGE_CRITICAL
+        at_s=float(batches.start_s[at]),
+        statistic=statistic,
+        detected=statistic > CHANGE_CRITICAL,
+        batch_s=batch_s,
     )
 
 

@@ -3,11 +3,12 @@
 from itertools import chain
 
 from leapprof.analysis.batch import Span
-from leapprof.analysis.windows import CONSISTENT_S, change_point
+from leapprof.analysis.windows import change_point
 from leapprof.assess import texts
 from leapprof.assess.compute import nodeos_cpu
 from leapprof.assess.confounders import confounders
 from leapprof.assess.cut import Change, find_change
+from leapprof.assess.eras import eras
 from leapprof.assess.facts import change_text, config_changes, fact_differences
 from leapprof.assess.first_start import first_starts, starts_of
 from leapprof.assess.judging import judged
@@ -64,8 +65,9 @@ def compare_cut(
     """
     options = options or CompareOptions()
     change = find_change(recording, change_wall_ns)
-    before = cut_side(recording, "before", options.window, change.span_before)
-    after = cut_side(recording, "after", options.window, change.span_after)
+    first, second = eras(recording, change.wall_ns)
+    before = cut_side(first, "before", options.window, change.span_before)
+    after = cut_side(second, "after", options.window, change.span_after)
     return _compared(before, after, options, change)
 
 
@@ -86,7 +88,7 @@ def _compared(
         config_changes=material.changes,
         findings=_sorted(chain(confounders(material), limits(material), first_starts(material, starts))),
         charts=tuple(c for c in charts if c is not None),
-        headline=texts.headline(material),
+        headline=texts.headline(material.metrics, material.wear, (before.side, after.side)),
         repeat=texts.repeat(material),
         not_measured=texts.NOT_MEASURED,
         method={**texts.method(material), "change": change_text(material.nodeos, material.changes)},
@@ -166,7 +168,7 @@ def _change_point(before: CutSide, change: Change) -> dict[str, str] | None:
         off_s = found.at_s - change.at_s
         if not found.detected:
             verdict = "nodeos.cpu_cores does not change level in this recording"
-        elif abs(off_s) <= CONSISTENT_S:
+        elif found.agrees_with(change.at_s):
             verdict = "consistent: nodeos.cpu_cores changes level at the stated time"
         else:
             side = "after" if off_s > 0 else "before"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from leapprof.analysis.windows import hours_covered, share_hours
-from leapprof.assess.judging import LOAD_METRIC
+from leapprof.assess.adjusting import LOAD_METRIC
 from leapprof.assess.material import Material, warning
 from leapprof.assess.sides import is_same_device
 from leapprof.model import FactDifference, Finding, MetricComparison, Nodeos

@@ -19,11 +19,13 @@ class Change:
 
     Attributes:
         at_s: on the samples' timeline.
+        wall_ns: on the host's wall clock.
         text: when and why there, for a person.
         span_before, span_after: both parts.
     """
 
     at_s: float
+    wall_ns: int
     text: str
     span_before: Span
     span_after: Span
@@ -70,6 +72,7 @@ def _at(clock: Samples, wall_ns: int, why: str) -> Change:
     at_s = float(clock.time_s[at])
     return Change(
         at_s=at_s,
+        wall_ns=wall_ns,
         text=f"{moment} ({why})",
         span_before=Span(start_s=float(clock.time_s[0]), end_s=at_s),
         span_after=Span(start_s=float(clock.time_s[at + 1]), end_s=float(clock.time_s[-1])),

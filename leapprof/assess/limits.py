@@ -111,7 +111,7 @@ def _kept(cut: CutSide) -> Iterator[Finding]:
     if recording.reconstructed:
         yield warning(
             "reconstructed",
-            f"{cut.side.label}: this recording was not measured but made from {recording.reconstructed}.",
+            f"{cut.side.label}: this recording was not measured. {recording.reconstructed.rstrip('.')}.",
             "Read its numbers as an illustration.",
         )
     if recording.denied:

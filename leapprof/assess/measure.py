@@ -86,6 +86,7 @@ def measure(spec: MetricSpec, side: CutSide, samples: Samples, context: Context)
         count = count_bursts(series)
         bursts = Bursts(effective=count.effective, largest_share=count.largest_share)
         largest = count.largest
+        found = replace(found, bursts=count.effective)
         if dominated(bursts):
             found = upper_limit_only(found, count)
     return MeasuredSide(

@@ -1,7 +1,7 @@
 """What a comparison is about: pairs of nodeos processes and of block devices, with what each device carries."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from leapprof.assess.sides import CutSide, pair_devices, pair_nodeos
 from leapprof.model import Device, DeviceKind, Nodeos, Recording, Subject
@@ -31,12 +31,15 @@ class DevicePair:
     Attributes:
         role: what it carries, comma-joined; None: nothing that leapprof knows of.
         view_of: drives below a logical device; empty for a physical one.
+        direct: a logical device that holds the state, and less beside it than any drive does: its writes
+            tell more of the state than those of the drive below.
     """
 
     before: Device | None
     after: Device | None
     role: str | None
     view_of: tuple[str, ...] = ()
+    direct: bool = False
 
     @property
     def device(self) -> Device:
@@ -80,7 +83,14 @@ def device_pairs(before: CutSide, after: CutSide) -> tuple[DevicePair, ...]:
         *((None, d) for d in left_after if d.name not in paired_after),
     ]
     found = [_pair(a, b, roles_before, roles_after, first if a else second) for a, b in both]
-    return tuple(sorted(found, key=lambda p: (bool(p.view_of), p.role is None, p.device.name)))
+    of_drives = {p.role for p in found if not p.view_of}
+    marked = [replace(p, direct=bool(p.view_of) and _tells_more(p.role, of_drives)) for p in found]
+    return tuple(sorted(marked, key=lambda p: (bool(p.view_of), p.role is None, p.device.name)))
+
+
+def _tells_more(role: str | None, of_drives: set[str | None]) -> bool:
+    """Return whether a logical device holds the state and less beside it than any drive does."""
+    return role is not None and "state" in role.split(", ") and role not in of_drives
 
 
 def _pairs_by_role(

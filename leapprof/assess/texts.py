@@ -3,7 +3,7 @@
 Every number of the headline is one of the metrics, with its unit and its interval.
 """
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from leapprof.analysis import verdict as rules
@@ -11,10 +11,11 @@ from leapprof.assess.facts import change_text
 from leapprof.assess.material import Material
 from leapprof.assess.sides import CutSide
 from leapprof.assess.wear import WRITES
-from leapprof.model import Effect, Grade, MetricComparison, Verdict, WearComparison
+from leapprof.model import Effect, Grade, MetricComparison, Side, Verdict, WearComparison
 from leapprof.units import DAY_S, NS_PER_S, format_duration, format_tb_per_year, format_value
 
-MOST_SENTENCES = 8
+MOST_SENTENCES = 10
+DIRTIED = "nodeos.dirtied_bytes_per_s"
 MINUS = "−"
 
 _LABELS = {
@@ -27,6 +28,14 @@ _LABELS = {
     "nodeos.swap_bytes": "Swapped memory of",
 }
 """The metrics that the headline speaks of, most important first."""
+
+_COUNTED = (
+    Verdict.IMPROVED,
+    Verdict.REGRESSED,
+    Verdict.UNCHANGED,
+    Verdict.CHANGED,
+    Verdict.INCONCLUSIVE,
+)
 
 NOT_MEASURED = (
     "What a drive writes inside (write amplification, wear levelling): only what the host sent to it.",
@@ -47,11 +56,17 @@ def title(material: Material) -> str:
     return f"{where}: {change_text(material.nodeos, material.changes)}"
 
 
-def headline(material: Material) -> tuple[str, ...]:
+def headline(
+    metrics: Sequence[MetricComparison], wear: Sequence[WearComparison], sides: tuple[Side, Side]
+) -> tuple[str, ...]:
     """Return the sentences for a reader in a hurry: the count of verdicts, then the metrics that matter most."""
-    chosen = [m for name in _LABELS for m in _of(material, name) if m.before and m.after and not m.refused]
-    wear = {w.device: w for w in material.wear}
-    sentences = [_count(chosen), *(_sentence(m, wear.get(m.subject.device or "")) for m in chosen)]
+    chosen = [m for name in _LABELS for m in _of(metrics, name)]
+    by_device = {w.device: w for w in wear}
+    sentences = [_count(chosen)]
+    for metric in chosen:
+        sentences.append(_sentence(metric, by_device.get(metric.subject.device or ""), chosen))
+        if metric.name == WRITES and metric is chosen[0]:
+            sentences += _dirtied(metrics, sides)
     return tuple(sentences[:MOST_SENTENCES])
 
 
@@ -100,25 +115,16 @@ def short_effect(effect: Effect | None, unit: str) -> str:
 def signed(value: float, unit: str) -> str:
     """Return a value with its sign and unit."""
     text = format_value(abs(value), unit)
+    if unit == "percent":
+        text = text.removesuffix("%") + "points"
     return text if value == 0 else (MINUS if value < 0 else "+") + text
 
 
-def _of(material: Material, name: str) -> Iterator[MetricComparison]:
-    """Yield the comparisons of a metric, those of the state first; of logical views those that tell more."""
-    of_drives = {r.subject.role for r in material.rows if r.spec.name == name and not r.view_of}
-    found = [
-        m
-        for row, m in zip(material.rows, material.metrics, strict=True)
-        if m.name == name and (not row.view_of or _tells_more(m, of_drives))
-    ]
+def _of(metrics: Sequence[MetricComparison], name: str) -> list[MetricComparison]:
+    """Return the headline's comparisons of a metric: what carries the state most directly first."""
+    found = [m for m in metrics if m.name == name and m.headline]
     with_role = [m for m in found if m.subject.role]
-    yield from sorted(with_role or found, key=lambda m: "state" not in (m.subject.role or ""))
-
-
-def _tells_more(metric: MetricComparison, of_drives: set[str | None]) -> bool:
-    """Return whether a logical device holds the state and less beside it than any drive does."""
-    role = metric.subject.role or ""
-    return "state" in role.split(", ") and role not in of_drives
+    return sorted(with_role or found, key=lambda m: ("state" not in (m.subject.role or ""), not m.view_of))
 
 
 def _count(chosen: list[MetricComparison]) -> str:
@@ -128,39 +134,70 @@ def _count(chosen: list[MetricComparison]) -> str:
     if all(m.grade is Grade.TOO_SHORT for m in chosen):
         return (
             "Too short for a verdict: means and differences are shown without intervals; "
-            "20 minutes after warm-up are the least."
+            f"{format_duration(rules.TOO_SHORT_S)} after warm-up are the least."
         )
-    words = {
-        Verdict.IMPROVED: "improved",
-        Verdict.REGRESSED: "regressed",
-        Verdict.UNCHANGED: "unchanged",
-        Verdict.CHANGED: "changed",
-        Verdict.INCONCLUSIVE: "inconclusive",
-    }
-    parts = [f"{n} {word}" for v, word in words.items() if (n := sum(m.verdict is v for m in chosen))]
-    return f"Of {len(chosen)} headline metrics: {', '.join(parts)}."
+    parts = [f"{n} {v.value}" for v in _COUNTED if (n := sum(m.verdict is v for m in chosen))]
+    return f"Of {len(chosen)} headline metric{'s' if len(chosen) > 1 else ''}: {', '.join(parts)}."
 
 
-def _sentence(metric: MetricComparison, wear: WearComparison | None) -> str:
-    """Return one metric as a sentence."""
+def _sentence(
+    metric: MetricComparison, wear: WearComparison | None, chosen: Sequence[MetricComparison]
+) -> str:
+    """Return one metric as a sentence; the effect on which the verdict stands comes first."""
     assert metric.before is not None
     assert metric.after is not None
     whom = metric.subject.device or metric.subject.nodeos or ""
-    role = f" ({metric.subject.role})" if metric.subject.role else ""
-    if wear and wear.note and wear.note.startswith("a view of "):
-        role = f" ({metric.subject.role}; part of what its drive takes)"
     before, after = (format_value(e.mean, metric.unit) for e in (metric.before, metric.after))
-    text = f"{_LABELS[metric.name]} {whom}".strip() + f"{role}: {before} before, {after} after, "
-    text += short_effect(metric.difference, metric.unit)
+    plain = f"{before} before, {after} after, {short_effect(metric.difference, metric.unit)}"
+    text = f"{_LABELS[metric.name]} {whom}".strip() + f"{_remark(metric, chosen)}: "
+    if metric.adjusted is not None and metric.adjusted_for:
+        text += f"{short_effect(metric.adjusted, metric.unit)} {metric.adjusted_for}; as it was {plain}"
+    else:
+        text += plain
     if metric.name == WRITES and wear and wear.before and wear.after:
         text += (
             f"; {format_tb_per_year(wear.before.tb_per_year)} before and "
             f"{format_tb_per_year(wear.after.tb_per_year)} after{_if_short(metric)}"
         )
-    grade = " (preliminary)" if metric.grade is Grade.PRELIMINARY else ""
+    return f"{text}{_ending(metric)}"
+
+
+def _remark(metric: MetricComparison, chosen: Sequence[MetricComparison]) -> str:
+    """Return what a device carries, and whose bytes are in its figures beside those of the state."""
+    if not metric.subject.role:
+        return ""
+    if metric.view_of:
+        return f" ({metric.subject.role}; part of what its drive takes)"
+    above = [m.subject.device for m in chosen if metric.subject.device in m.view_of]
+    said = f"; below {', '.join(filter(None, above))}, with the bytes of all other writers" if above else ""
+    return f" ({metric.subject.role}{said})"
+
+
+def _ending(metric: MetricComparison) -> str:
+    """Return the verdict as the end of a sentence."""
+    if metric.grade is Grade.TOO_SHORT:
+        return "."
+    grade = f" ({metric.grade})" if metric.grade is Grade.PRELIMINARY else ""
     if metric.verdict is Verdict.INCONCLUSIVE:
-        return f"{text}: inconclusive, {metric.reason}."
-    return f"{text}: {metric.verdict}{grade}."
+        return f": inconclusive{grade}, {_own_reason(metric)}."
+    return f": {metric.verdict}{grade}."
+
+
+def _own_reason(metric: MetricComparison) -> str:
+    """Return the reason without what the sentence has said already."""
+    return metric.reason.removeprefix(f"{metric.adjusted_for}: ")
+
+
+def _dirtied(metrics: Sequence[MetricComparison], sides: tuple[Side, Side]) -> list[str]:
+    """Return what a stand-in itself dirtied: on a busy machine the drive's figures hold other writers' bytes."""
+    names = {n.id for side in sides for n in side.recording.nodeos if n.stand_in}
+    return [
+        f"Of what was dirtied, {m.subject.nodeos} itself, which is a stand-in and no nodeos, made "
+        f"{format_value(m.before.mean, m.unit)} before and {format_value(m.after.mean, m.unit)} after "
+        "(/proc/PID/io, which charges no pages of a private mapping)."
+        for m in metrics
+        if m.name == DIRTIED and m.subject.nodeos in names and m.before and m.after
+    ]
 
 
 def _if_short(metric: MetricComparison) -> str:

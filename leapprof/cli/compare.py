@@ -11,7 +11,7 @@ from leapprof.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
     from leapprof.assess.sides import WindowChoice
-    from leapprof.model import Comparison, MetricComparison
+    from leapprof.model import Comparison
     from leapprof.report import Format
 
 REGRESSION_EXIT = 10
@@ -20,7 +20,6 @@ FAIL_ON = ("regression", "inconclusive")
 FORMATS = ("html", "md", "json", "csv", "png")
 _UNIT_S = {"s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 _MOST_FOLDERS = 10_000
-_WIDTH_OF_A_FILE = 160
 
 
 def command(
@@ -120,46 +119,15 @@ def _written(
 
 
 def _print(comparison: "Comparison", paths: tuple[Path, ...]) -> None:
-    """Print headline, table and paths."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    """Print the summary of the report for a terminal, then the paths of its files."""
+    from leapprof.report.terminal import summary_lines
+    from leapprof.report.view import report_view
 
-    width = None if sys.stdout.isatty() else _WIDTH_OF_A_FILE
-    console = Console(file=sys.stdout, highlight=False, soft_wrap=True, width=width)
-    console.print(Text(comparison.title, style="bold"))
-    for sentence in comparison.headline:
-        console.print(Text(f"  {sentence}"))
-    for name, said in (comparison.control or {}).items():
-        console.print(Text(f"  control: {name}: {said}"))
-    table = Table("metric", "before", "after", "difference", "verdict")
-    for metric in comparison.metrics:
-        table.add_row(*(Text(cell) for cell in _cells(metric)))
-    console.print(table)
-    warnings = [f for f in comparison.findings if f.severity != "info"]
-    for finding in warnings:
-        console.print(Text(f"  {finding.severity} {finding.code}: {finding.message}"))
+    for line in summary_lines(report_view(comparison)):
+        typer.echo(line)
+    typer.echo("")
     for path in paths:
-        console.print(Text(str(path)))
-
-
-def _cells(metric: "MetricComparison") -> tuple[str, ...]:
-    """Return one metric as cells of the table."""
-    from leapprof.assess.texts import signed
-    from leapprof.units import format_value
-
-    whom = metric.subject.device or metric.subject.nodeos
-    change = "–" if metric.difference is None else signed(metric.difference.value, metric.unit)
-    if metric.difference is not None and metric.difference.ci95 is not None:
-        ci95 = metric.difference.ci95
-        change += f" [{signed(ci95.low, metric.unit)}, {signed(ci95.high, metric.unit)}]"
-    return (
-        f"{metric.name} {whom}" if whom else metric.name,
-        format_value(metric.before.mean if metric.before else None, metric.unit),
-        format_value(metric.after.mean if metric.after else None, metric.unit),
-        change,
-        f"{metric.verdict} ({metric.grade})",
-    )
+        typer.echo(str(path))
 
 
 def _print_json(comparison: "Comparison", *, public: bool) -> None:
@@ -172,13 +140,10 @@ def _print_json(comparison: "Comparison", *, public: bool) -> None:
 
 def _status(comparison: "Comparison", fatal: tuple[str, ...]) -> int:
     """Return the exit code: regressions of any metric first, then an inconclusive headline metric."""
-    from leapprof.assess.metrics import METRICS
-
-    headline = {spec.name for spec in METRICS if spec.headline}
     if "regression" in fatal and any(m.verdict == "regressed" for m in comparison.metrics):
         return REGRESSION_EXIT
     if "inconclusive" in fatal and any(
-        m.verdict == "inconclusive" and m.name in headline and not m.refused for m in comparison.metrics
+        m.verdict == "inconclusive" and m.headline for m in comparison.metrics
     ):
         return INCONCLUSIVE_EXIT
     return 0

@@ -6,6 +6,7 @@ from leapprof.report.view import ReportView
 from leapprof.report.view_metrics import MetricRow
 
 WIDTH = 80
+_HOST = "host"
 _LABEL_CHARS = 32
 _VALUE_CHARS = 13
 
@@ -15,25 +16,23 @@ def _wrapped(text: str, first: str, rest: str) -> list[str]:
     return [line.replace("\u00a0", " ") for line in lines] or [first.rstrip()]
 
 
-def _cut(text: str, chars: int) -> str:
-    return text if len(text) <= chars else text[: chars - 1] + "…"
-
-
 def _row(row: MetricRow) -> list[str]:
-    label = _cut(f"{row.label}, {row.subject}", _LABEL_CHARS)
+    """Return a metric: its full name and subject, then both means and the verdict."""
     before, after = (v.value.replace("\u00a0", " ") for v in (row.before, row.after))
-    line = (
-        f"{row.sign} {label:<{_LABEL_CHARS}} {before:>{_VALUE_CHARS}} {after:>{_VALUE_CHARS}}  {row.verdict}"
-    )
-    lines = [line]
-    if row.verdict == "inconclusive":
-        needed = f" Needed on each side: {row.needed}." if row.needed else ""
-        lines += _wrapped(f"{row.reason.rstrip('.')}.{needed}", "    ", "    ")
+    name = f"{row.name} of {row.subject}" if row.subject != _HOST else row.name
+    lines = _wrapped(name, f"{row.sign} ", "    ")
+    figures = f"{before:>{_VALUE_CHARS}} {after:>{_VALUE_CHARS}}  {row.verdict}"
+    if len(lines[-1]) <= _LABEL_CHARS:
+        lines[-1] = f"{lines[-1]:<{_LABEL_CHARS}} {figures}"
+    else:
+        lines.append(f"{'':<{_LABEL_CHARS}} {figures}")
+    if row.verdict == "inconclusive" and row.needed:
+        lines += _wrapped(f"needed on each side: {row.needed}", "    ", "    ")
     return lines
 
 
 def summary_lines(view: ReportView) -> tuple[str, ...]:
-    """Return the summary of a report: headline, verdicts, wear, findings; each line at most 80 columns."""
+    """Return the summary of a report: headline, its metrics, wear, warnings; each line at most 80 columns."""
     lines = _wrapped(view.title, "", "  ")
     for sentence in view.banner:
         lines += _wrapped(f"RECONSTRUCTED. {sentence}", "", "  ")
@@ -43,13 +42,14 @@ def summary_lines(view: ReportView) -> tuple[str, ...]:
     lines += ["", f"  {'':<{_LABEL_CHARS}} {'before':>{_VALUE_CHARS}} {'after':>{_VALUE_CHARS}}"]
     for group in view.groups:
         for row in group.rows:
-            lines += _row(row)
+            if row.headline:
+                lines += _row(row)
     if view.wear:
         lines.append("")
     for wear in view.wear:
         text = f"{wear.device}: {wear.before.value} before, {wear.after.value} after"
         lines += _wrapped(text if wear.rating == "–" else f"{text}; rated {wear.rating}", "", "  ")
-    for finding in view.findings:
-        lines += ["", *_wrapped(f"{finding.severity}: {finding.message}", "", "  ")]
+    for finding in (f for f in view.findings if f.severity != "info"):
+        lines += ["", *_wrapped(f"{finding.severity} {finding.code}: {finding.message}", "", "  ")]
         lines += _wrapped(f"→ {finding.hint}", "  ", "    ")
     return tuple(lines)

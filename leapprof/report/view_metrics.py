@@ -59,6 +59,7 @@ class MetricRow:
     reason: str
     threshold: str
     needed: str
+    headline: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +148,7 @@ def metric_row(metric: MetricComparison, comparison: Comparison) -> MetricRow:
         reason=text.clean(reason),
         threshold="" if metric.threshold is None else text.value_text(metric.threshold, unit),
         needed="" if metric.needed_seconds is None else text.duration_text(metric.needed_seconds),
+        headline=metric.headline,
     )
 
 

@@ -15,7 +15,8 @@ def test_headline_and_verdicts_are_there():
     """The reader in a hurry sees what changed."""
     text = "\n".join(summary_lines(report_view(sample())))
     assert "- Writes to the state drive fell" in text
-    assert "✓ Written to the drive" in text
+    assert "✓ device.write_bytes_per_s of loop0" in text
+    assert "device.writes_per_s" not in text
     assert "129 TB/year before, 0.725 TB/year after; rated 600 TBW" in text
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from leapprof.assess.metrics import spec_of
 from leapprof.model import (
     Better,
     Chart,
@@ -91,6 +92,7 @@ def metric(name, unit, subject, before, after, better=Better.LOWER, **kwargs):
         "adjusted": None, "p_value": 0.00002, "p_adjusted": 0.0003, "grade": Grade.PRELIMINARY,
         "verdict": Verdict.IMPROVED, "reason": "lower by more than the threshold, outside the noise",
     }  # fmt: skip
+    fields["headline"] = spec_of(name).headline and "refused" not in kwargs
     fields.update(kwargs)
     return MetricComparison(
         name=name, unit=unit, subject=subject, better=better, before=b, after=a,

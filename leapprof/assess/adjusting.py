@@ -1,0 +1,148 @@
+"""What a plain difference has to be freed of before it says something of the change: another load, growth of the state.
+
+A level or rate that follows the chain's load is compared at equal load where the load differs between both
+sides, or where they cover different hours of the day. Memory that grew because the state holds more is no
+regression: its growth is taken off.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from leapprof.analysis.compare import difference, less
+from leapprof.analysis.load import LEAST_OVERLAP, LoadEffect, at_equal_load
+from leapprof.analysis.windows import hours_covered, share_hours
+from leapprof.assess.measure import batches_within
+from leapprof.assess.metrics import SubjectKind
+from leapprof.assess.rows import Row
+from leapprof.assess.sides import CutSide
+from leapprof.model import Effect
+from leapprof.units import format_memory, format_value
+
+LOAD_METRIC = "chain.transactions_per_s"
+STATE_USED = "chain.db_used_bytes"
+LEAST_LOAD_SHARE = 0.05
+"""Loads that differ by less than this share are one load."""
+OTHER_HOURS = "the sides cover different hours of the day and have no common load"
+FLOW_UNITS = frozenset({"percent", "cores", "bytes_per_s", "per_s"})
+"""What follows the load; a level (memory, swap) does not."""
+HOLDS_STATE = frozenset({"nodeos.state_resident_bytes", "nodeos.rss_bytes"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adjustment:
+    """What is made of a row's plain difference.
+
+    Attributes:
+        effect: on which the verdict stands; None: on the plain difference.
+        why: what effect takes off.
+        confounded: what forbids a full verdict, each a clause.
+    """
+
+    effect: Effect | None = None
+    why: str | None = None
+    confounded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Adjuster:
+    """What is known of load, hours and growth on both sides.
+
+    Attributes:
+        load: row of the load; None when unknown, or with several nodeos whose loads cannot be told apart.
+        load_differs: it is another one after.
+        same_hours: both sides cover nearly the same hours of the day.
+        growth: nodeos id → by how much more its state holds after.
+    """
+
+    before: CutSide
+    after: CutSide
+    load: Row | None
+    load_differs: bool
+    same_hours: bool
+    growth: dict[str | None, Effect]
+
+    def adjust(self, row: Row) -> Adjustment:
+        """Return what is made of a row."""
+        if row.before is None or row.after is None or row.refused is not None:
+            return Adjustment()
+        if row.spec.name in HOLDS_STATE:
+            return self._beyond_growth(row)
+        follows = row.spec.unit in FLOW_UNITS and row.spec.table != "chain"
+        if not follows or (self.same_hours and not self.load_differs):
+            return Adjustment(confounded=() if self.same_hours else (OTHER_HOURS,))
+        return self._at_equal_load(row)
+
+    def _at_equal_load(self, row: Row) -> Adjustment:
+        found = load_effect(row, self.load, self.before, self.after)
+        if found is None or found.extrapolated:
+            loads = ("the load differs, and neither side has seen the other's",) if self.load_differs else ()
+            return Adjustment(confounded=loads or (OTHER_HOURS,))
+        few = ("both sides have seen few loads in common",) if found.overlap < LEAST_OVERLAP else ()
+        return Adjustment(effect=found.effect, why=f"at equal load, for {self._loads()}", confounded=few)
+
+    def _loads(self) -> str:
+        """Return why the load has to be reckoned with."""
+        if self.load is None or not self.load_differs:
+            return "the sides cover different hours of the day"
+        assert self.load.before is not None
+        assert self.load.after is not None
+        unit = self.load.spec.unit
+        before, after = (format_value(s.estimate.mean, unit) for s in (self.load.before, self.load.after))
+        return f"the transactions were {before} before and {after} after"
+
+    def _beyond_growth(self, row: Row) -> Adjustment:
+        """Return the difference beyond that of the state in use; never more is taken off than was added."""
+        assert row.before is not None
+        assert row.after is not None
+        growth = self.growth.get(row.subject.nodeos)
+        plain = difference(row.before.estimate, row.after.estimate)
+        if growth is None or growth.ci95 is None or growth.ci95.low <= 0 or plain.value <= 0:
+            return Adjustment()
+        taken = Effect(value=min(growth.value, plain.value), ci95=growth.ci95)
+        why = f"beyond the growth of the state, which holds {format_memory(growth.value)} more"
+        return Adjustment(effect=less(plain, taken), why=why)
+
+
+def adjuster(rows: Sequence[Row], before: CutSide, after: CutSide) -> Adjuster:
+    """Return what is known of load, hours and growth."""
+    loads = [r for r in rows if r.spec.name == LOAD_METRIC and r.before and r.after]
+    load = loads[0] if len(loads) == 1 else None
+    growth = {
+        row.subject.nodeos: difference(row.before.estimate, row.after.estimate)
+        for row in rows
+        if row.spec.name == STATE_USED and row.before and row.after
+    }
+    return Adjuster(
+        before=before,
+        after=after,
+        load=load,
+        load_differs=load is not None and _differs(load),
+        same_hours=share_hours(_hours(before), _hours(after)),
+        growth=growth,
+    )
+
+
+def load_effect(row: Row, load: Row | None, before: CutSide, after: CutSide) -> LoadEffect | None:
+    """Return the difference of a row at equal load; None where there is no load or it cannot be computed."""
+    if load is None or row is load or not (row.before and row.after and load.before and load.after):
+        return None
+    if row.spec.subject is SubjectKind.NODEOS and row.subject.nodeos != load.subject.nodeos:
+        return None
+    before_load = batches_within(load.before.series, before)
+    after_load = batches_within(load.after.series, after)
+    if row.before.batches is None or row.after.batches is None or before_load is None or after_load is None:
+        return None
+    return at_equal_load(row.before.batches, before_load, row.after.batches, after_load)
+
+
+def _differs(load: Row) -> bool:
+    """Return whether these two windows saw another load; whether the chain did for good does not matter here."""
+    assert load.before is not None
+    assert load.after is not None
+    before, after = load.before.estimate.mean, load.after.estimate.mean
+    return abs(after - before) > LEAST_LOAD_SHARE * before
+
+
+def _hours(cut: CutSide) -> frozenset[int]:
+    """Return the hours of the day that a window covers."""
+    return hours_covered(cut.side.window.start_wall_ns, cut.side.window.end_wall_ns)
