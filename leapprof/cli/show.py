@@ -33,13 +33,18 @@ def command(
 
 
 def _json(loaded: "LoadedRecording", rows: "tuple[SummaryRow, ...]") -> str:
-    from leapprof.cli.show_view import stage_seconds
+    from leapprof.assess.own_voice import own_voices
+    from leapprof.assess.starts import measure_starts
+    from leapprof.cli.show_lines import stage_seconds, stage_sources
     from leapprof.store.codec import encode
 
     document = {
         "format": 1,
         "recording": encode(loaded.manifest),
         "stages": encode(stage_seconds(loaded)),
+        "stage_sources": encode(stage_sources(loaded)),
+        "starts": encode(measure_starts(loaded)),
+        "api": encode(own_voices(loaded)),
         "summary": [encode(row) for row in rows],
     }
     return json.dumps(document, indent=1) + "\n"

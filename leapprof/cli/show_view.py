@@ -1,15 +1,17 @@
 """A recording as text for a person: tables and sparklines. Computes nothing but lengths of stages."""
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 
-import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
 
 from leapprof.assess.load import LoadedRecording
+from leapprof.assess.own_voice import own_voices
+from leapprof.assess.starts import measure_starts
 from leapprof.assess.summary import SummaryRow
+from leapprof.cli.show_lines import moment, stage_lines, start_lines, voice_lines
+from leapprof.ingest.log_events import LOG_EVENT
 from leapprof.model import Nodeos, Recording
 from leapprof.units import NS_PER_S, format_bytes, format_duration, format_memory, format_value, significant
 
@@ -30,38 +32,15 @@ def sparkline(shape: Sequence[float | None]) -> str:
     )
 
 
-def moment(wall_ns: int | None) -> str:
-    """Return a time of the host's wall clock in UTC."""
-    if wall_ns is None:
-        return "–"
-    return datetime.fromtimestamp(wall_ns / NS_PER_S, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-
-
-def stage_seconds(loaded: LoadedRecording) -> dict[str, dict[str, float]]:
-    """Return nodeos → stage → seconds, as far as samples tell the stage."""
-    table = loaded.table("nodeos", ("stage", "start_ticks"))
-    found: dict[str, dict[str, float]] = {}
-    stages, ids = table.texts.get("stage"), table.texts.get("nodeos")
-    if stages is None or ids is None:
-        return found
-    for one in sorted({name for name in ids if name is not None}):
-        of_one = stages[ids == one]
-        names, counts = np.unique(
-            np.array([s for s in of_one if s is not None], dtype=str), return_counts=True
-        )
-        if names.size:
-            pairs = zip(names.tolist(), counts.tolist(), strict=True)
-            found[one] = {name: count * loaded.manifest.interval_s for name, count in pairs}
-    return found
-
-
 def render(loaded: LoadedRecording, rows: Sequence[SummaryRow], console: Console) -> None:
     """Print a recording."""
     manifest = loaded.manifest
     _facts(manifest, console)
     for nodeos in manifest.nodeos:
         _nodeos(nodeos, console)
-    _lines("Stages", _stage_lines(loaded), console)
+    _lines("Stages (and what says so)", stage_lines(loaded), console)
+    _lines("Starts and stops", start_lines(measure_starts(loaded)), console)
+    _lines("API of nodeos", voice_lines(own_voices(loaded)), console)
     _lines("Gaps", _gap_lines(manifest), console)
     _lines("Events", _event_lines(manifest), console)
     _lines("Cost of the sampling", _cost_lines(manifest), console)
@@ -140,13 +119,6 @@ def _nodeos(nodeos: Nodeos, console: Console) -> None:
     _lines(f"{what} {nodeos.id}", (f"{name}: {value}" for name, value in parts if value), console)
 
 
-def _stage_lines(loaded: LoadedRecording) -> list[str]:
-    return [
-        f"{nodeos}: " + ", ".join(f"{stage} {format_duration(s)}" for stage, s in sorted(stages.items()))
-        for nodeos, stages in stage_seconds(loaded).items()
-    ]
-
-
 def _gap_lines(manifest: Recording) -> list[str]:
     return [
         f"{moment(gap.start_wall_ns)}: {gap.reason}, {significant((gap.end_wall_ns - gap.start_wall_ns) / NS_PER_S)} s"
@@ -155,10 +127,13 @@ def _gap_lines(manifest: Recording) -> list[str]:
 
 
 def _event_lines(manifest: Recording) -> list[str]:
-    return [
+    own = [event for event in manifest.events if not event.kind.startswith(LOG_EVENT)]
+    lines = [
         f"{moment(event.wall_ns)}: {event.kind} {event.subject} {event.detail}".replace("  ", " ")
-        for event in manifest.events
+        for event in own
     ]
+    kept = len(manifest.events) - len(own)
+    return [*lines, *([f"{kept} lines of nodeos's log were kept (--json lists them)"] if kept else [])]
 
 
 def _cost_lines(manifest: Recording) -> list[str]:

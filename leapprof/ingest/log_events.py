@@ -14,13 +14,12 @@ LOG_EVENT = "log-"
 MAX_EVENTS_PER_NODEOS = 500
 NS_PER_MS = 1_000_000
 NS_PER_TICK = 10_000_000
-_WHOLE = 100
 _DONE = {LineKind.WRITING: "written", LineKind.PRELOADING: "preloaded"}
 
 
 def event_kind(line: ToldLine) -> str:
     """Return the kind of a line's event, e.g. ``log-writing`` and, when that is complete, ``log-written``."""
-    done = _DONE.get(line.life.kind) if line.life.percent == _WHOLE else None
+    done = _DONE.get(line.life.kind) if line.life.is_complete else None
     return LOG_EVENT + (done or line.life.kind.value)
 
 

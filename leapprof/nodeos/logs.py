@@ -115,6 +115,7 @@ class LifeLine:
         logged_ms: when it was written; None for a bare line.
         version: of VERSION lines.
         percent: of progress lines; 100 also for "complete".
+        is_complete: a file is loaded or written to its end ("complete.").
         seconds: of SNAPSHOT_END and REPLAYED.
         blocks: replayed blocks, or the head block of CHAIN_STARTED.
         peers_in, peers_out: of PEERS.
@@ -125,6 +126,7 @@ class LifeLine:
     logged_ms: int | None
     version: str | None = None
     percent: int | None = None
+    is_complete: bool = False
     seconds: float | None = None
     blocks: int | None = None
     peers_in: int | None = None
@@ -253,6 +255,7 @@ def _life(kind: LineKind, found: re.Match[str], line: LogLine) -> LifeLine:
         logged_ms=line.time_ms,
         version=parts.get("version"),
         percent=100 if complete else _optional(parts.get("percent")),
+        is_complete=complete,
         seconds=None if seconds is None else float(seconds),
         blocks=_optional(parts.get("blocks")),
         peers_in=_optional(parts.get("peers_in")),

@@ -46,7 +46,6 @@ _BEGINS: dict[LineKind, str | None] = {
     LineKind.WRITING: WRITING_STATE,
     LineKind.EXITED: None,
 }
-WHOLE = 100
 _AFTER = {(LineKind.PRELOADING, True): STARTING, (LineKind.WRITING, True): STOPPING}
 """What goes on when a file is loaded or written completely."""
 
@@ -61,7 +60,7 @@ def stretches(lines: Iterable[LifeLine]) -> tuple[Stretch, ...]:
             continue
         if line.kind is LineKind.REPLAYED and line.seconds and line.blocks:
             _begin(found, REPLAYING, now_ms - round(line.seconds * MS_PER_S))
-        _begin(found, _AFTER.get((line.kind, line.percent == WHOLE), _BEGINS[line.kind]), now_ms)
+        _begin(found, _AFTER.get((line.kind, line.is_complete), _BEGINS[line.kind]), now_ms)
     return tuple(found)
 
 
