@@ -128,3 +128,49 @@ def _without_secrets(arguments: list[str]) -> list[str]:
             f"{scheme}://{rest.rpartition('@')[2]}" if mark and "@" in rest.partition("/")[0] else word
         )
     return shown
+
+
+@app.command()
+def prometheus(
+    url: Annotated[str, typer.Argument(help="Root of the API: http://host:9090")],
+    start: Annotated[str, typer.Option("--start", help="2024-01-15T00:00:00Z")],
+    end: Annotated[str, typer.Option("--end", help="2024-01-22T00:00:00Z")],
+    out: OutOption,
+    selector: Annotated[str, typer.Option("--selector", help='Label matchers: instance=~"eos-.*"')] = "",
+    phase: PhaseOption = "",
+    step: Annotated[
+        str | None, typer.Option("--step", help="Time between readings; none: as scraped.")
+    ] = None,
+    host_label: Annotated[str | None, typer.Option("--host-label", help="Label that names the host.")] = None,
+    process: Annotated[
+        str, typer.Option("--process", help="What names of nodeos's groups and containers hold.")
+    ] = "nodeos",
+    token_file: Annotated[Path | None, typer.Option("--token-file", help="File with a bearer token.")] = None,
+    basic_auth_file: Annotated[
+        Path | None, typer.Option("--basic-auth-file", help="File with user:password.")
+    ] = None,
+    ca_file: Annotated[Path | None, typer.Option("--ca-file", help="Certificates to trust.")] = None,
+    timeout: Annotated[str, typer.Option("--timeout", help="Of one answer.")] = "60s",
+    as_json: JsonOption = False,
+) -> None:
+    """Import the history of hosts from Prometheus, VictoriaMetrics, Mimir or Thanos: one recording a host.
+
+    Secrets come from files, or from LEAPPROF_PROMETHEUS_TOKEN, LEAPPROF_PROMETHEUS_USER and
+    LEAPPROF_PROMETHEUS_PASSWORD.
+    """
+    from leapprof.cli.prometheus_options import open_server
+    from leapprof.cli.values import parse_duration_s, parse_time_ns
+    from leapprof.importers.prom_targets import FetchRequest
+    from leapprof.importers.prometheus import fetch
+    from leapprof.units import NS_PER_S
+
+    request = FetchRequest(
+        selector=selector,
+        start_s=parse_time_ns(start, "--start") // NS_PER_S,
+        end_s=parse_time_ns(end, "--end") // NS_PER_S,
+        step_s=None if step is None else max(round(parse_duration_s(step, "--step")), 1),
+        host_label=host_label,
+        process=process,
+    )
+    with open_server(url, token_file, basic_auth_file, ca_file, timeout) as server:
+        write(fetch(server, request), out, phase, as_json=as_json)

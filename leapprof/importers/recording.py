@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from leapprof import __version__
 from leapprof.assess.gaps import find_gaps
+from leapprof.assess.samples import IDENTITY_COLUMNS
 from leapprof.errors import NotEnoughDataError, StoreError
 from leapprof.importers.blocks import Block, Imported
 from leapprof.importers.naming import recording_name
@@ -83,6 +84,8 @@ def _table(block: Block, found: Imported, first_ns: int) -> Table:
     everywhere = np.ones(wall_ns.size, dtype=np.bool_)
     integers = {name: Column(values=values, present=everywhere) for name, values in keys.items()}
     integers |= {name: _column(values) for name, values in block.columns.items()}
+    for name in IDENTITY_COLUMNS.get(block.table, ()):
+        integers.setdefault(name, _column(np.full(wall_ns.size, np.nan)))
     texts = {name: np.full(wall_ns.size, text, dtype=object) for name, text in block.texts.items()}
     return Table(name=block.table, rows=int(wall_ns.size), integers=integers, texts=texts)
 
