@@ -98,7 +98,12 @@ def forecast(recording: RecordingTables, options: ForecastOptions | None = None)
         for name in known
     }
     found = [
-        _device_forecast(side, name, writes, _Told(options=options, restarts=restarts, smart=smart[name]))
+        _device_forecast(
+            side,
+            name,
+            writes,
+            _Told(recording=recording, options=options, restarts=restarts, smart=smart[name]),
+        )
         for name, writes in known.items()
     ]
     devices = tuple(sorted(found, key=lambda d: (-d.bytes_per_s, d.device)))
@@ -120,6 +125,7 @@ def forecast(recording: RecordingTables, options: ForecastOptions | None = None)
 class _Told:
     """What is known beside the rate of a drive."""
 
+    recording: RecordingTables
     options: ForecastOptions
     restarts: _Restarts
     smart: DriveSmart
@@ -183,7 +189,7 @@ def _device_forecast(side: CutSide, name: str, writes: SteadyWrites, told: _Told
         meters=told.smart.meters,
         smart=told.smart.smart,
         growth=restart.growth,
-        volume=_volume(side, name, options),
+        volume=_volume(told.recording, name, options),
         notes=_notes(device, rating),
     )
 
@@ -242,9 +248,9 @@ def _notes(device: Device, rating: Rating | None) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _volume(side: CutSide, device: str, options: ForecastOptions) -> VolumeLoad | None:
+def _volume(recording: RecordingTables, device: str, options: ForecastOptions) -> VolumeLoad | None:
     name = options.volume.get(device)
-    return volume_load(side.tables, device, name) if name else None
+    return volume_load(recording, device, name) if name else None
 
 
 def _logical(side: CutSide) -> tuple[LogicalWrites, ...]:

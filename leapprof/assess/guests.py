@@ -119,18 +119,12 @@ def _disks(guest: WearForecast) -> list[DeviceForecast]:
 
 
 def _roles(disks: Sequence[tuple[WearForecast, list[DeviceForecast]]]) -> tuple[str, ...]:
-    """Return what the guests keep there, each role once with its guests."""
-    return tuple(
-        sorted(
-            {
-                f"{role} of {g.recording.host.name}"
-                for g, some in disks
-                for d in some
-                for role in d.roles
-                if role != "os"
-            }
-        )
-    )
+    """Return each guest with what it keeps there."""
+    found = []
+    for guest, some in disks:
+        roles = sorted({role for d in some for role in d.roles})
+        found.append(f"guest {guest.recording.host.name} ({', '.join(roles) or 'nothing of nodeos'})")
+    return tuple(found)
 
 
 def _writers(disks: Sequence[tuple[WearForecast, list[DeviceForecast]]]) -> tuple[Writer, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 from leapprof.assess.measure import MeasuredSide, context_of, measure
 from leapprof.assess.metrics import spec_of
 from leapprof.assess.restarts import RestartWindow
-from leapprof.assess.samples import RecordingTables, read_samples
+from leapprof.assess.samples import RecordingTables, Samples, read_samples
 from leapprof.assess.sides import CutSide, Stretches, WindowChoice, cut_side
 from leapprof.model import Interval
 
@@ -24,7 +24,7 @@ class SteadyWrites:
     Attributes:
         bytes_per_s, ci95: mean and interval; no interval when it is too short for one.
         covered_s: seconds that it stands on.
-        lower_bound: the counter was reset within.
+        lower_bound: the counter went back within a boot; a reboot loses no rate.
         measured: what it came from.
     """
 
@@ -91,6 +91,16 @@ def steady_writes(
         bytes_per_s=found.estimate.mean,
         ci95=found.estimate.ci95,
         covered_s=found.estimate.covered_seconds,
-        lower_bound=found.lower_bound,
+        lower_bound=_went_back(samples, spec.columns),
         measured=found,
     )
+
+
+def _went_back(samples: Samples, columns: Sequence[str]) -> bool:
+    """Return whether a counter went down although no other boot began."""
+    for name in columns:
+        column = samples.columns[name]
+        values, boots = column.values[column.present], np.cumsum(samples.breaks)[column.present]
+        if bool(np.any((np.diff(values) < 0) & (np.diff(boots) == 0))):
+            return True
+    return False

@@ -8,7 +8,7 @@ from leapprof.assess.restarts import restart_costs, restart_windows
 from leapprof.assess.samples import RecordingTables
 from leapprof.assess.steady import SteadyWrites, steady_side, steady_writes
 from leapprof.errors import NotEnoughDataError
-from leapprof.model import Effect, Interval
+from leapprof.model import Effect, Interval, Recording
 from leapprof.model.wear import DeviceForecast, WearForecast, WhatIf
 from leapprof.units import TB, format_bytes
 
@@ -44,21 +44,49 @@ def with_what_if(
         named: what to call the pair; empty: by its hosts and phases.
 
     Raises:
-        NotEnoughDataError: the pair does not hold writes of the state's device on both sides, or no drive of this
-            host carries state.
+        NotEnoughDataError: the pair does not hold writes of the state's device on both sides, was not measured, or
+            no drive of this host carries state.
     """
+    for one in (before.manifest, after.manifest):
+        if one.reconstructed:
+            raise NotEnoughDataError(
+                RATE, f"a pair that was RECONSTRUCTED from {one.reconstructed}", "a measured pair"
+            )
     pair = _measured(before, after, named)
     if not any("state" in d.roles for d in forecast.devices):
         raise NotEnoughDataError(
             RATE, "no drive of this host that carries state", "a recording with nodeos in it"
         )
+    apart = _conditions_apart(forecast.recording, before.manifest)
     return replace(
         forecast,
         devices=tuple(
-            replace(d, what_if=_applied(d, pair, forecast)) if "state" in d.roles else d
+            replace(d, what_if=_applied(d, pair, forecast, apart)) if "state" in d.roles else d
             for d in forecast.devices
         ),
     )
+
+
+def _conditions(recording: Recording) -> dict[str, str]:
+    """Return what decides how the kernel writes a state back: kernel, filesystem, read-ahead, cache of pages."""
+    facts = {
+        "kernel": recording.host.facts.get("kernel"),
+        "huge pages": recording.host.facts.get("thp_enabled"),
+    }
+    for nodeos in recording.nodeos:
+        mount = recording.topology.mount_of(nodeos.state_dir) if nodeos.state_dir else None
+        device = recording.topology.device_of(nodeos.state_dir) if nodeos.state_dir else None
+        facts["filesystem"] = mount.filesystem if mount else None
+        ahead = device.read_ahead_kb if device else None
+        facts["read-ahead"] = f"{ahead} kB" if ahead is not None else None
+    return {name: text for name, text in facts.items() if text is not None}
+
+
+def _conditions_apart(here: Recording, pair: Recording) -> tuple[str, ...]:
+    """Return a note when the pair was measured under another kernel, filesystem or read-ahead than this host has."""
+    mine, other = _conditions(here), _conditions(pair)
+    apart = [f"{n} {other[n]} there, {mine[n]} here" for n in mine if n in other and mine[n] != other[n]]
+    return (f"write-back differs with these: {'; '.join(apart)}",) if apart else ()
 
 
 def _measured(before: RecordingTables, after: RecordingTables, named: str) -> MeasuredPair:
@@ -110,7 +138,7 @@ def _restart_bytes(recording: RecordingTables) -> float | None:
 
 def _describe(before: RecordingTables, after: RecordingTables, named: str) -> str:
     first, second = before.manifest, after.manifest
-    what = "RECONSTRUCTED" if first.reconstructed or second.reconstructed else "measured"
+    what = "measured"
     if any(n.stand_in for n in (*first.nodeos, *second.nodeos)):
         what = "the stand-in's"
     modes = [next((n.map_mode for n in m.nodeos if n.map_mode), None) for m in (first, second)]
@@ -119,13 +147,15 @@ def _describe(before: RecordingTables, after: RecordingTables, named: str) -> st
     return f"{what} pair {name}{change}"
 
 
-def _applied(device: DeviceForecast, pair: MeasuredPair, forecast: WearForecast) -> WhatIf:
+def _applied(
+    device: DeviceForecast, pair: MeasuredPair, forecast: WearForecast, apart: tuple[str, ...]
+) -> WhatIf:
     """Return the projection: the ratio on what nodeos writes, where that is known, else on all of the drive."""
     effect = pair.effect
     ids = {n.id for n in forecast.recording.nodeos}
     shares = [w.bytes_per_s for w in device.writers if w.who in ids]
     known = [s for s in shares if s is not None]
-    notes = []
+    notes = list(apart)
     share = 1.0
     if known and len(known) == len(shares) and 0 < sum(known) <= device.bytes_per_s:
         share = sum(known) / device.bytes_per_s

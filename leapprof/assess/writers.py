@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from leapprof.assess.sides import CutSide
 from leapprof.assess.steady import NODEOS_WRITES, SWAP_WRITES, steady_writes
 from leapprof.ingest.topology import swap_drives
-from leapprof.model import Device, DeviceKind, Nodeos
+from leapprof.model import Device, DeviceKind, Nodeos, Topology
 from leapprof.model.wear import Writer
 
 REST = "the rest"
@@ -74,7 +74,11 @@ def _own_device(side: CutSide, nodeos: Nodeos, drive: str) -> Writer | None:
     devices: dict[str, Device] = {}
     for path in paths:
         device = topology.device_of(path)
-        if device is not None and _is_own(device, paths) and topology.leaves_of(device.name) == (drive,):
+        if (
+            device is not None
+            and _is_own(topology, device, paths)
+            and topology.leaves_of(device.name) == (drive,)
+        ):
             devices[device.name] = device
     if not devices or any(
         (found := topology.device_of(p)) is not None and found.name in devices for p in others
@@ -88,10 +92,11 @@ def _own_device(side: CutSide, nodeos: Nodeos, drive: str) -> Writer | None:
     return Writer(who=nodeos.id, bytes_per_s=sum(known), meter=meter)
 
 
-def _is_own(device: Device, paths: list[str]) -> bool:
-    """Return whether a stacked device is mounted for these paths alone, and not for the system."""
-    return bool(device.parents and device.mounts) and all(
-        point != "/" and any(PurePosixPath(p).is_relative_to(point) for p in paths) for point in device.mounts
+def _is_own(topology: Topology, device: Device, paths: list[str]) -> bool:
+    """Return whether a device on a drive is mounted for these paths alone, and not for the system."""
+    points = [m.point for m in topology.mounts if m.major_minor == device.major_minor]
+    return bool(device.parents and points) and all(
+        point != "/" and any(PurePosixPath(p).is_relative_to(point) for p in paths) for point in points
     )
 
 
