@@ -13,7 +13,9 @@ from dataclasses import dataclass
 FEWEST_STOPS = 3
 LEAST_SPREAD = 1.5
 """Uptimes that differ by less tell nothing about growth."""
-BETTER_BY = 0.9
+BETTER_BY = 0.5
+ALIKE = 0.05
+"""Exits that differ by no more than this share of their mean do not depend on uptime."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +49,8 @@ def fit_exits(stops: Sequence[tuple[float, float]]) -> ExitFit | None:
         return None
     # From the plainest: no growth, then growth without an end, then both; each has to be clearly better.
     best = _fit(known, 0)
+    if best.squares <= len(known) * (ALIKE * best.most_bytes) ** 2:
+        return best
     for growing in (len(known), *range(1, len(known))):
         found = _fit(known, growing)
         if found.squares < BETTER_BY * best.squares:

@@ -183,3 +183,90 @@ def test_exact_integers_come_from_the_text_form() -> None:
         }
     }
     assert parse_smart(json.dumps(document)).host_written_bytes == exact * 512_000
+
+
+def test_a_rated_drive_in_a_database_with_a_wrong_name_is_told_by_its_statistics() -> None:
+    """Toshiba HK4R (smartmontools #312): named LBAs, counted in 32 MiB; Device Statistics know better."""
+    sectors = 3_146_000 * 32 * 2**20 // 512
+    statistics = {
+        "pages": [{"number": 1, "table": [{"offset": 24, "value": sectors, "flags": {"valid": True}}]}]
+    }
+    wrong = ata_document((241, "Total_LBAs_Written", 100, 3_146_000), ata_device_statistics=statistics)
+    assert parse_smart(wrong).host_written_bytes == 3_146_000 * 32 * 2**20
+    right = ata_document((241, "Host_Writes_32MiB", 100, 3_146_000))
+    assert parse_smart(right).host_written_bytes == 3_146_000 * 32 * 2**20
+
+
+def test_unknown_attributes_of_a_new_drive_are_no_wear() -> None:
+    """Patriot P120 (scrutiny #179, #460): 177, 231, 232, 233 of a drive that smartctl does not know."""
+    reading = parse_smart(
+        ata_document(
+            (177, "Wear_Leveling_Count", 35, 35),
+            (231, "SSD_Life_Left", 40, 40),
+            (232, "Available_Reservd_Space", 30, 30),
+            (233, "Media_Wearout_Indicator", 35, 100),
+            known=False,
+        )
+    )
+    assert reading.percent_used is None
+
+
+def test_spare_space_is_no_wear() -> None:
+    """232 Available_Reservd_Space at 10 makes no claim, even of a known drive."""
+    assert parse_smart(ata_document((232, "Available_Reservd_Space", 10, 0))).percent_used is None
+
+
+def test_flash_and_host_writes_are_two_numbers_in_two_units() -> None:
+    """Samsung (netdata PR #10872): 249 is flash in GiB, 241 the host's sectors."""
+    reading = parse_smart(
+        ata_document((241, "Total_LBAs_Written", 99, 1_000_000_000), (249, "NAND_Writes_1GiB", 100, 900))
+    )
+    assert reading.host_written_bytes == 512 * 10**9
+    assert reading.nand_written_bytes == 900 * 2**30
+    assert reading.waf == pytest.approx(900 * 2**30 / 512e9)
+
+
+def test_lbas_are_not_gigabytes() -> None:
+    """Openhardwaremonitor #871: a raw LBA count of 9,692,132,473 is 4.96 TB and no number of GB."""
+    reading = parse_smart(ata_document((241, "Total_LBAs_Written", 99, 9_692_132_473)))
+    assert reading.host_written_bytes == 9_692_132_473 * 512
+
+
+def test_a_rate_in_binary_units_is_another_rate() -> None:
+    """Erigon #23199: 3.1 TiB in 4 d 17 h are 8.379 MB/s, 723.9 GB a day; 104 TB in 987 h are 29.27 MB/s."""
+    rate = 3.1 * 2**40 / (4 * DAY_S + 17 * 3600)
+    assert rate == pytest.approx(8.379e6, rel=1e-3)
+    assert rate * DAY_S == pytest.approx(723.9e9, rel=1e-3)
+    assert pytest.approx(2.265e12, rel=1e-3) == 25 * 2**20 * DAY_S
+    assert pytest.approx(2.060, rel=1e-3) == 25 * 2**20 * DAY_S / 2**40
+    assert pytest.approx(29.27e6, rel=1e-3) == 104e12 / (987 * 3600)
+
+
+def test_a_percentage_that_is_saturated_is_kept() -> None:
+    """255 is as far as the byte goes: spent, whatever it would be."""
+    life = lifetime(600, yearly_writes(1e6), percent_used=nvme(percentage_used=255).percent_used)
+    assert life.spent
+
+
+@pytest.mark.parametrize(
+    ("document", "nand", "waf"),
+    [
+        ({"Physical media units written": {"hi": 0, "lo": 3_000_000_000}}, 3_000_000_000, None),
+        ({"physical_media_units_written": {"hi": 1, "lo": 5}}, 2**64 + 5, None),
+        ({"Device stats": {"nand_bytes_written": {"normalized": 100, "raw": 1000}}}, 1000 * 32 * 2**20, None),
+        ({"media_units_written": 30, "data_units_written": 10, "percent_used": 2}, 30 * 10**9, 3.0),
+    ],
+)
+def test_flash_writes_of_nvme_logs(document: dict[str, object], nand: int, waf: float | None) -> None:
+    """OCP's log counts bytes, Intel's 32 MiB, the endurance group's 10^9 bytes."""
+    reading = parse_smart(json.dumps(document))
+    assert reading.nand_written_bytes == nand
+    assert reading.waf == waf
+
+
+def test_micron_page_counts_tell_the_write_amplification() -> None:
+    """(247 + 248) / 247."""
+    reading = parse_smart(
+        ata_document((247, "Host_Program_Page_Count", 100, 1000), (248, "FTL_Program_Page_Count", 100, 500))
+    )
+    assert reading.waf == pytest.approx(1.5)
