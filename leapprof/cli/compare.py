@@ -69,7 +69,7 @@ def command(
     if as_json:
         _print_json(comparison, public=public)
     else:
-        _print(comparison, paths)
+        _print(comparison, paths, public=public)
     raise typer.Exit(_status(comparison, fatal))
 
 
@@ -118,12 +118,13 @@ def _written(
     )
 
 
-def _print(comparison: "Comparison", paths: tuple[Path, ...]) -> None:
+def _print(comparison: "Comparison", paths: tuple[Path, ...], *, public: bool) -> None:
     """Print the summary of the report for a terminal, then the paths of its files."""
+    from leapprof.report.public import publish
     from leapprof.report.terminal import summary_lines
     from leapprof.report.view import report_view
 
-    for line in summary_lines(report_view(comparison)):
+    for line in summary_lines(report_view(publish(comparison) if public else comparison)):
         typer.echo(line)
     typer.echo("")
     for path in paths:

@@ -81,7 +81,7 @@ def run(asked: RecordRequest) -> None:
                 stop=stop,
                 observer=observer,
                 spool=spool,
-                commands=(shlex.join(["leapprof", *sys.argv[1:]]),),
+                commands=(_command_line(asked.hosts, host.name),),
                 retention=kept,
             )
             for host in found
@@ -89,6 +89,15 @@ def run(asked: RecordRequest) -> None:
         results = record_hosts(sessions, stop)
     _print_results(results, asked.as_json)
     _raise_outcome(results, bool(caught), asked.out)
+
+
+def _command_line(asked: Sequence[str], host: str) -> str:
+    """Return the command that repeats the recording of one host: its reports name no other."""
+    words = sys.argv[2:]
+    for name in asked:
+        if name in words:
+            words.remove(name)
+    return shlex.join(["leapprof", "record", host, *words])
 
 
 def _options(asked: RecordRequest) -> RecordOptions:
