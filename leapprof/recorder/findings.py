@@ -5,6 +5,19 @@ from collections.abc import Iterable, Sequence
 from leapprof.model import Finding, Frame, Nodeos, Severity
 
 MAX_NAMED = 8
+_READINGS_LEFT_OUT = {
+    "http": "nodeos's HTTP API",
+    "config": "config.ini",
+    "log": "its log",
+    "threads": "CPU by thread",
+    "commands": "allowed commands such as smartctl",
+    "exe_match": "recognising it by its executable",
+    "compression": None,
+    "queue": None,
+    "spool": "--spool",
+    "stretch": None,
+}
+"""What the sh agent says it leaves out (agent.sh) in words; None: a matter of the agent, no reading is missing."""
 
 
 def survey_findings(
@@ -69,7 +82,9 @@ def _denied(host: str, denied: Sequence[str]) -> Finding:
 
 
 def _limited(host: str, left_out: Sequence[str]) -> Finding:
-    what = f": {_named(left_out)}" if left_out else ""
+    named = (_READINGS_LEFT_OUT.get(name, name) for name in left_out)
+    missing = ", ".join(name for name in named if name is not None)
+    what = f": {missing}" if missing else ""
     return Finding(
         code="agent-limited",
         severity=Severity.WARNING,
