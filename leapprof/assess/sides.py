@@ -104,6 +104,7 @@ def cut_side(
     if live and not choice:
         span, left_out_s = _to_live(span, live, left_out_s)
         gone = live.not_live(span)
+    _refuse_if_nothing_left(clock, span, gone, label)
     if gone.any:
         inside_s = float(
             np.minimum(gone.end_s, span.end_s).sum() - np.maximum(gone.start_s, span.start_s).sum()
@@ -123,6 +124,20 @@ def cut_side(
         left_out=gone,
         stages_known=live is not None,
     )
+
+
+def _refuse_if_nothing_left(clock: Samples, span: Span, gone: Stretches, label: str) -> None:
+    """Refuse a side on which nodeos was live only before the span.
+
+    Raises:
+        NotEnoughDataError: no sample of the span is left to compare.
+    """
+    inside = clock.time_s[(clock.time_s > span.start_s) & (clock.time_s <= span.end_s)]
+    if gone.any and gone.hold(inside).all():
+        have = f"no sample with nodeos live in the {span.duration_s:.0f} s after warm-up"
+        raise NotEnoughDataError(
+            f"{label} side", have, "nodeos at the head; record longer, or choose with --window"
+        )
 
 
 def pair_nodeos(before: tuple[Nodeos, ...], after: tuple[Nodeos, ...]) -> tuple[tuple[Nodeos, Nodeos], ...]:
