@@ -43,6 +43,7 @@ class Scenario:
         transactions: during the interval before each frame.
         rss_anon_kb, rss_file_kb, swap_kb: memory of nodeos.
         peers: incoming connections.
+        ram_kb: of the host.
     """
 
     start_wall_s: int
@@ -57,6 +58,7 @@ class Scenario:
     rss_anon_kb: NDArray[np.int64] | None = None
     rss_file_kb: NDArray[np.int64] | None = None
     swap_kb: NDArray[np.int64] | None = None
+    ram_kb: int = RAM_KB
 
 
 def slow_noise(rng: np.random.Generator, count: int, correlation: float) -> NDArray[np.float64]:
@@ -121,7 +123,7 @@ def _host_texts(s: Scenario, index: int, totals: dict[str, float]) -> dict[str, 
     if s.cpu_cores is not None:
         busy, idle = totals["ticks"], uptime_s * HZ * CORES - totals["ticks"]
         texts["/proc/stat"] = f"cpu  {int(busy)} 0 0 {int(idle)} 0 0 0 0 0 0\n"
-    texts["/proc/meminfo"] = f"MemTotal: {RAM_KB} kB\n"
+    texts["/proc/meminfo"] = f"MemTotal: {s.ram_kb} kB\n"
     if s.swap_kb is not None:
         texts["/proc/meminfo"] += f"SwapTotal: {SWAP_KB} kB\nSwapFree: {SWAP_KB - int(s.swap_kb[index])} kB\n"
     if s.write_bytes is not None:
@@ -169,7 +171,9 @@ def _chain_texts(s: Scenario, index: int, totals: dict[str, float]) -> dict[str,
         texts["v1/prometheus/metrics"] = f"nodeos_p2p_clients {s.peers[index]}\n"
         if s.transactions is not None:
             count = int(totals["transactions"])
-            texts["v1/prometheus/metrics"] += f"nodeos_trxs_incoming_total {count}\n"
+            texts["v1/prometheus/metrics"] += (
+                f"nodeos_trxs_incoming_total {count}\nnodeos_trxs_produced_total 0\n"
+            )
     return texts
 
 

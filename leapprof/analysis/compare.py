@@ -31,11 +31,16 @@ def ratio(before: Estimate, after: Estimate) -> Effect | None:
     """Return after divided by before; None unless both means are above 0."""
     if before.mean <= 0 or after.mean <= 0:
         return None
-    value = after.mean / before.mean
+    return ratio_of(Effect(value=before.mean, ci95=before.ci95), Effect(value=after.mean, ci95=after.ci95))
+
+
+def ratio_of(before: Effect, after: Effect) -> Effect:
+    """Return after divided by before, both above 0; the interval is None when either side has none."""
+    value = after.value / before.value
     if before.ci95 is None or after.ci95 is None:
         return Effect(value=value, ci95=None)
-    down = math.hypot(_log(after.mean) - _log(after.ci95.low), _log(before.ci95.high) - _log(before.mean))
-    up = math.hypot(_log(after.ci95.high) - _log(after.mean), _log(before.mean) - _log(before.ci95.low))
+    down = math.hypot(_log(after.value) - _log(after.ci95.low), _log(before.ci95.high) - _log(before.value))
+    up = math.hypot(_log(after.ci95.high) - _log(after.value), _log(before.value) - _log(before.ci95.low))
     return Effect(value=value, ci95=Interval(low=_exp(_log(value) - down), high=_exp(_log(value) + up)))
 
 

@@ -19,6 +19,13 @@ from leapprof.model import Effect
 from leapprof.units import format_memory, format_value
 
 LOAD_METRIC = "chain.transactions_per_s"
+LOAD_METRICS = (LOAD_METRIC, "chain.billed_cpu_percent", "chain.peers_in")
+"""What may stand for the load: the first that both sides know."""
+_LOAD_NAMES = {
+    LOAD_METRIC: "transactions",
+    "chain.billed_cpu_percent": "CPU that the chain billed",
+    "chain.peers_in": "incoming peers",
+}
 STATE_USED = "chain.db_used_bytes"
 LEAST_LOAD_SHARE = 0.05
 """Loads that differ by less than this share are one load."""
@@ -88,7 +95,7 @@ class Adjuster:
         assert self.load.after is not None
         unit = self.load.spec.unit
         before, after = (format_value(s.estimate.mean, unit) for s in (self.load.before, self.load.after))
-        return f"the transactions were {before} before and {after} after"
+        return f"the {_LOAD_NAMES[self.load.spec.name]} were {before} before and {after} after"
 
     def _beyond_growth(self, row: Row) -> Adjustment:
         """Return the difference beyond that of the state in use; never more is taken off than was added."""
@@ -105,8 +112,7 @@ class Adjuster:
 
 def adjuster(rows: Sequence[Row], before: CutSide, after: CutSide) -> Adjuster:
     """Return what is known of load, hours and growth."""
-    loads = [r for r in rows if r.spec.name == LOAD_METRIC and r.before and r.after]
-    load = loads[0] if len(loads) == 1 else None
+    load = _load(rows)
     growth = {
         row.subject.nodeos: difference(row.before.estimate, row.after.estimate)
         for row in rows
@@ -120,6 +126,15 @@ def adjuster(rows: Sequence[Row], before: CutSide, after: CutSide) -> Adjuster:
         same_hours=share_hours(_hours(before), _hours(after)),
         growth=growth,
     )
+
+
+def _load(rows: Sequence[Row]) -> Row | None:
+    """Return the row of the load; None when there are several nodeos, whose loads cannot be told apart."""
+    for name in LOAD_METRICS:
+        found = [r for r in rows if r.spec.name == name and r.before and r.after]
+        if found:
+            return found[0] if len(found) == 1 else None
+    return None
 
 
 def load_effect(row: Row, load: Row | None, before: CutSide, after: CutSide) -> LoadEffect | None:

@@ -11,9 +11,11 @@ from leapprof.assess.cut import Change, find_change
 from leapprof.assess.eras import eras
 from leapprof.assess.facts import change_text, config_changes, fact_differences
 from leapprof.assess.first_start import first_starts, starts_of
+from leapprof.assess.headroom import headroom
 from leapprof.assess.judging import judged
 from leapprof.assess.limits import limits
 from leapprof.assess.material import CompareOptions, Material
+from leapprof.assess.per_unit import per_unit_figures
 from leapprof.assess.rows import chart_of, measure_rows
 from leapprof.assess.samples import RecordingTables, read_samples
 from leapprof.assess.sides import CutSide, cut_side
@@ -93,6 +95,8 @@ def _compared(
         not_measured=texts.NOT_MEASURED,
         method={**texts.method(material), "change": change_text(material.nodeos, material.changes)},
         change_point=_change_point(before, change) if change else None,
+        per_unit=per_unit_figures(material.rows, before, after),
+        headroom=headroom(material.rows, options.target_percent),
         starts=starts,
     )
 

@@ -80,7 +80,7 @@ def _gaps(cut: CutSide) -> Iterator[Finding]:
 def _events(cut: CutSide) -> Iterator[Finding]:
     """Yield a finding when something happened inside the window."""
     window = cut.side.window
-    inside = [e for e in cut.side.recording.events if window.start_wall_ns <= e.wall_ns <= window.end_wall_ns]
+    inside = [e for e in cut.side.recording.events if window.start_wall_ns < e.wall_ns <= window.end_wall_ns]
     restarts = [e for e in inside if e.kind in RESTART_KINDS]
     if restarts:
         named = "; ".join(f"{e.kind} {e.subject}".strip() for e in restarts[:MOST_NAMED])

@@ -17,6 +17,7 @@ class CompareOptions:
         window: part of both recordings; None: all after warm-up.
         across: two different hosts, or two overlapping recordings, are meant.
         rated_tbw: device → decimal TB, as the operator says.
+        target_percent: CPU utilisation up to which there is headroom; None: what the host had before.
         repeat: commands that repeat this comparison, beside those that the recordings name.
     """
 
@@ -24,6 +25,7 @@ class CompareOptions:
     window: WindowChoice | None = None
     across: bool = False
     rated_tbw: dict[str, float] = field(default_factory=dict)
+    target_percent: float | None = None
     repeat: tuple[str, ...] = ()
 
 

@@ -246,6 +246,14 @@ CHAIN_METRICS = (
         compute=_rate("transactions_total"), threshold=Threshold(absolute=0.1, relative=0.2),
     ),
     _chain(
+        name="chain.billed_cpu_percent", unit="percent", better=Better.NEITHER,
+        columns=("billed_cpu_us_total",),
+        compute=lambda samples, _: compute.rate_of(
+            samples, "billed_cpu_us_total", scale=compute.PERCENT / compute.US_PER_S
+        ),
+        threshold=Threshold(absolute=1.0, relative=0.2),
+    ),
+    _chain(
         name="chain.head_lag_s", unit="s", better=Better.LOWER,
         columns=("head_lag_ms",), threshold=Threshold(absolute=0.5),
         compute=lambda samples, _: compute.head_lag(samples),
@@ -267,7 +275,7 @@ CHAIN_METRICS = (
     ),
 )  # fmt: skip
 
-PROBES_OF_DELAY = ("request",)
+PROBES_OF_DELAY = ("request", "rtt")
 LATENCY_METRICS = tuple(row for probe in PROBES_OF_DELAY for row in _latency(probe))
 
 METRICS: tuple[MetricSpec, ...] = (

@@ -10,7 +10,7 @@ _DELAYS = {
     "max_s": "longest delay",
     "error_percent": "failed attempts",
 }
-_PROBES = {"request": "Requests"}
+_PROBES = {"request": "Requests", "rtt": "Round trip"}
 
 LABELS = {
     **{
@@ -45,6 +45,7 @@ LABELS = {
     "device.discard_bytes_per_s": "Discarded on the drive",
     "chain.blocks_per_s": "Blocks",
     "chain.transactions_per_s": "Transactions",
+    "chain.billed_cpu_percent": "CPU billed by the chain",
     "chain.head_lag_s": "Head lag",
     "chain.db_used_bytes": "Chain state in use",
     "chain.peers_in": "Peers, inbound",

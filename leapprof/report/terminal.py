@@ -31,6 +31,38 @@ def _row(row: MetricRow) -> list[str]:
     return lines
 
 
+def _warnings(view: ReportView) -> list[str]:
+    """Return the findings that limit what may be concluded; the others are in the report."""
+    lines = []
+    for finding in (f for f in view.findings if f.severity != "info"):
+        lines += ["", *_wrapped(f"{finding.severity} {finding.code}: {finding.message}", "", "  ")]
+        lines += _wrapped(f"→ {finding.hint}", "  ", "    ")
+    return lines
+
+
+def _headline_metrics(view: ReportView) -> list[str]:
+    lines = ["", f"  {'':<{_LABEL_CHARS}} {'before':>{_VALUE_CHARS}} {'after':>{_VALUE_CHARS}}"]
+    for row in (row for group in view.groups for row in group.rows if row.headline):
+        lines += _row(row)
+    return lines
+
+
+def _wear(view: ReportView) -> list[str]:
+    lines = [""] if view.wear else []
+    for wear in view.wear:
+        text = f"{wear.device}: {wear.before.value} before, {wear.after.value} after"
+        lines += _wrapped(text if wear.rating == "–" else f"{text}; rated {wear.rating}", "", "  ")
+    return lines
+
+
+def _checks(view: ReportView) -> list[str]:
+    """Return control, change point, headroom and the like."""
+    lines = [""] if view.checks else []
+    for what, said in view.checks:
+        lines += _wrapped(f"{what}: {said}", "", "  ")
+    return lines
+
+
 def summary_lines(view: ReportView) -> tuple[str, ...]:
     """Return the summary of a report: headline, its metrics, wear, warnings; each line at most 80 columns."""
     lines = _wrapped(view.title, "", "  ")
@@ -39,17 +71,4 @@ def summary_lines(view: ReportView) -> tuple[str, ...]:
     lines.append("")
     for sentence in view.headline:
         lines += _wrapped(sentence, "- ", "  ")
-    lines += ["", f"  {'':<{_LABEL_CHARS}} {'before':>{_VALUE_CHARS}} {'after':>{_VALUE_CHARS}}"]
-    for group in view.groups:
-        for row in group.rows:
-            if row.headline:
-                lines += _row(row)
-    if view.wear:
-        lines.append("")
-    for wear in view.wear:
-        text = f"{wear.device}: {wear.before.value} before, {wear.after.value} after"
-        lines += _wrapped(text if wear.rating == "–" else f"{text}; rated {wear.rating}", "", "  ")
-    for finding in (f for f in view.findings if f.severity != "info"):
-        lines += ["", *_wrapped(f"{finding.severity} {finding.code}: {finding.message}", "", "  ")]
-        lines += _wrapped(f"→ {finding.hint}", "  ", "    ")
-    return tuple(lines)
+    return (*lines, *_headline_metrics(view), *_wear(view), *_checks(view), *_warnings(view))

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from leapprof.model import Comparison, Finding, Side
 from leapprof.report import text
+from leapprof.report.view_checks import check_rows
 from leapprof.report.view_metrics import (
     KeyFigure,
     MetricGroup,
@@ -208,16 +209,6 @@ def _timeline(comparison: Comparison) -> tuple[tuple[Row, ...], str]:
     return tuple(rows), f"{hidden:,} more are in report.json." if hidden else ""
 
 
-def _checks(comparison: Comparison) -> tuple[tuple[str, str], ...]:
-    found = (("control", comparison.control), ("change point", comparison.change_point))
-    return tuple(
-        (f"{what}: {text.clean(key)}", text.clean(value))
-        for what, values in found
-        if values
-        for key, value in sorted(values.items())
-    )
-
-
 def _expectations(comparison: Comparison) -> tuple[str, ...]:
     """Return what became of the playbook's expectations: the first lines of a report."""
     return tuple(
@@ -261,7 +252,7 @@ def report_view(comparison: Comparison) -> ReportView:
         config_changes=_config(comparison),
         timeline=timeline,
         timeline_left_out=timeline_left_out,
-        checks=_checks(comparison),
+        checks=check_rows(comparison),
         not_measured=tuple(text.clean(sentence) for sentence in comparison.not_measured),
         method=tuple((text.clean(k), text.clean(v, 2000)) for k, v in sorted(comparison.method.items())),
         repeat=tuple(text.clean(command, 2000) for command in comparison.repeat),

@@ -40,6 +40,7 @@ NAMES = [
     "device.discard_bytes_per_s",
     "chain.blocks_per_s",
     "chain.transactions_per_s",
+    "chain.billed_cpu_percent",
     "chain.head_lag_s",
     "chain.db_used_bytes",
     "chain.peers_in",
@@ -50,6 +51,12 @@ NAMES = [
     "latency.request.p99_s",
     "latency.request.max_s",
     "latency.request.error_percent",
+    "latency.rtt.p50_s",
+    "latency.rtt.p90_s",
+    "latency.rtt.p95_s",
+    "latency.rtt.p99_s",
+    "latency.rtt.max_s",
+    "latency.rtt.error_percent",
 ]
 
 
