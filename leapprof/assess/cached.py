@@ -15,7 +15,7 @@ class CachedTables:
     def __init__(self, tables: RecordingTables) -> None:
         """Keep the recording that is read."""
         self._tables = tables
-        self._read: dict[tuple[str, tuple[tuple[str, str], ...]], Table] = {}
+        self._read: dict[tuple[str, tuple[tuple[str, str], ...]], tuple[Table, frozenset[str]]] = {}
 
     @property
     def manifest(self) -> Recording:
@@ -27,11 +27,18 @@ class CachedTables:
     ) -> Table:
         """Return the rows of a table of one subject; see RecordingTables."""
         key = (name, tuple(sorted((where or {}).items())))
-        found = self._read.get(key)
-        if found is None:
+        found, asked = self._read.get(key, (None, frozenset[str]()))
+        if found is None or not asked.issuperset(columns or ()):
             keys = ("boottime_ns", "wall_ns", "boot", *IDENTITY_COLUMNS.get(name, ()))
-            wanted = (*keys, *columns_of(name), *_MORE_COLUMNS.get(name, ()), *(columns or ()))
-            found = self._read[key] = self._tables.table(name, tuple(dict.fromkeys(wanted)), where)
+            wanted = (
+                *keys,
+                *columns_of(name),
+                *_MORE_COLUMNS.get(name, ()),
+                *(columns or ()),
+                *sorted(asked),
+            )
+            found = self._tables.table(name, tuple(dict.fromkeys(wanted)), where)
+            self._read[key] = found, frozenset(wanted)
         return found
 
     def release(self, name: str) -> None:

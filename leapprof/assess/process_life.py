@@ -91,9 +91,11 @@ def lives_of(rows: Samples) -> Iterator[Life]:
         )
 
 
-def curve_of(life: Life, until_s: float) -> StartCurve:
+def curve_of(life: Life, until_s: float, stop_from_s: float | None = None) -> StartCurve:
     """Return the first minutes of a process on one axis, thinned by taking every nth sample and each peak."""
-    span_s = min(max(CURVE_S, 2 * until_s), 10 * CURVE_S)
+    span_s = min(
+        max(CURVE_S, 2 * until_s), 10 * CURVE_S, float("inf") if stop_from_s is None else stop_from_s
+    )
     inside = life.t_s <= span_s
     series = {name: _thinned(life, life.column(name), inside, is_rate=False) for name in _LEVELS}
     ticks = _sum(life.column("utime_ticks_total"), life.column("stime_ticks_total"))

@@ -103,7 +103,7 @@ def _measure(
         stop_peak_rss_bytes=life.highest("rss_bytes", stop_from_s, end_s),
         stop_peak_swap_bytes=life.highest("swap_bytes", stop_from_s, end_s),
         stop_written_bytes=None if stop_from_s is None else _written_since(life, stop_from_s),
-        curve=curve_of(life, until_s) if is_seen else None,
+        curve=curve_of(life, until_s, stop_from_s) if is_seen else None,
     )
 
 

@@ -21,6 +21,7 @@ from markupsafe import Markup
 from leapprof import __version__
 from leapprof.model import Comparison
 from leapprof.report.charts import drawn_charts, figure, shared_layout
+from leapprof.report.starts_view import starts_view
 from leapprof.report.view import ReportView
 
 _SCRIPTS = ("plotly-basic.min.js", "report.js")
@@ -80,7 +81,8 @@ def render_html(view: ReportView, comparison: Comparison) -> str:
             costs=costs,
             figures=Markup(script_json(figures)),  # noqa: S704 - holds no character that HTML knows
             scripts=tuple(Markup(script) for script in scripts),  # noqa: S704 - our own files
-            css=Markup(_asset("report.css")),  # noqa: S704 - our own file
+            css=Markup(_asset("report.css") + "\n" + _asset("starts.css")),  # noqa: S704 - our own files
+            starts=starts_view(comparison),
             licence=Markup(_asset("plotly-basic.LICENSE.txt")),  # noqa: S704 - a licence text, no markup
             policy=_policy(scripts),
             version=__version__,

@@ -30,9 +30,9 @@ from leapprof.model import (
     WearComparison,
     WearSide,
 )
+from leapprof.report.starts_view import start_json
 
 FORMAT = 1
-_START_KINDS = frozenset({"nodeos-started", "nodeos-stopped", "nodeos-restarted", "reboot"})
 
 
 def _number(value: float | None) -> float | None:
@@ -245,10 +245,6 @@ def _cost(cost: SamplingCost) -> dict[str, Any]:
     return {**asdict(cost), "cpu_s": _number(cost.cpu_s), "http_s": _number(cost.http_s)}
 
 
-def _starts(side: Side, name: str) -> list[dict[str, Any]]:
-    return [{"side": name, **_event(e)} for e in side.recording.events if e.kind in _START_KINDS]
-
-
 def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a dataclass holds
     """Return value as JSON knows it: enums by value, tuples as lists, numbers that are not finite as None."""
     if isinstance(value, Enum):
@@ -278,7 +274,7 @@ def to_json(comparison: Comparison) -> dict[str, Any]:
         "wear": [_wear(wear) for wear in comparison.wear],
         "published": [_plain(asdict(figure)) for figure in comparison.published],
         "facts": [{**_plain(asdict(fact)), "changed": fact.changed} for fact in comparison.facts],
-        "starts": _starts(before, "before") + _starts(after, "after"),
+        "starts": [_plain(start_json(one)) for one in comparison.starts],
         "stages": {
             "before": {"left_out_s": _plain(before.window.left_out_s)},
             "after": {"left_out_s": _plain(after.window.left_out_s)},
