@@ -130,6 +130,10 @@ CASES = (
         folder="nodeos-v5-long",
         make=lambda: _pair("nodeos-v5-long/mapped", "nodeos-v5-long/mapped_private", across=True),
     ),
+    ReportCase(
+        folder="nodeos-v5-starts",
+        make=lambda: _pair("nodeos-v5-starts/mapped", "nodeos-v5-starts/mapped_private", across=True),
+    ),
     ReportCase(folder="nodeos-v5", make=lambda: _pair("nodeos-v5/mapped", "nodeos-v5/mapped_private")),
     ReportCase(
         folder="nodeos-v5-folios", make=lambda: _pair("nodeos-v5/mapped", "nodeos-v5/mapped-4k-folios")
