@@ -76,3 +76,56 @@ def request(
             connections=connections,
         ),
     )
+
+
+@app.command("rtt")
+def rtt(
+    endpoints: Annotated[
+        list[str], typer.Argument(metavar="HOST:PORT…", help="Several are probed in turns.")
+    ],
+    out: _Out,
+    phase: _Phase = "",
+    count: Annotated[int, typer.Option("--count", min=1, help="Connections to each address.")] = 30,
+    duration: Annotated[str | None, typer.Option("--duration", help="Instead of a count: 30m, 6h.")] = None,
+    rate: Annotated[float, typer.Option("--rate", min=0.01, max=1000, help="Connections a second.")] = 10.0,
+    family: Annotated[str, typer.Option("--family", help="4, 6 or both (those that the name has).")] = "both",
+    tls: Annotated[bool, typer.Option("--tls", help="Measure a TLS handshake too, apart.")] = False,
+    timeout: Annotated[str, typer.Option("--timeout", help="Of one connection.")] = "3s",
+    block: _Block = "10s",
+    region: _Region = "local",
+    host_recording: _HostRecordings = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure how long TCP connections from this machine take: a round trip each, the median of 30."""
+    from leapprof.cli.latency_run import Common, RttChoice, run_rtt
+
+    run_rtt(
+        Common(
+            out=out,
+            phase=phase,
+            region=region,
+            block=block,
+            timeout=timeout,
+            host_recordings=tuple(host_recording or ()),
+            as_json=as_json,
+        ),
+        RttChoice(
+            endpoints=tuple(endpoints),
+            count=count,
+            duration=duration,
+            rate_per_s=rate,
+            family=family,
+            tls=tls,
+        ),
+    )
+
+
+@app.command("table")
+def table(
+    recordings: Annotated[list[Path], typer.Argument(metavar="RECORDING…", help="Of probes of delay.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Join runs, made in several regions say, into one table with all that is needed to repeat them."""
+    from leapprof.cli.latency_table import print_table
+
+    print_table(tuple(recordings), as_json=as_json)

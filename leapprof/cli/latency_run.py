@@ -6,15 +6,17 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from socket import AF_INET, AF_INET6
 
 import numpy as np
 
 from leapprof.assess.load import load
 from leapprof.cli.values import parse_duration_s
-from leapprof.errors import InterruptedRunError, StoreError
+from leapprof.errors import ConfigError, InterruptedRunError, StoreError
 from leapprof.latency import request as request_probe
+from leapprof.latency import rtt as rtt_probe
 from leapprof.latency.blocks import QUANTILES, Block, Subject, failures_text
-from leapprof.latency.endpoint import parse_url
+from leapprof.latency.endpoint import parse_host_port, parse_url
 from leapprof.latency.findings import busy_finding, run_findings
 from leapprof.latency.machine import Moment, busy_shares
 from leapprof.latency.open_loop import Pace
@@ -23,6 +25,8 @@ from leapprof.model import Finding
 from leapprof.recorder.naming import check_phase, recording_directory
 from leapprof.units import NS_PER_S, significant
 
+_FAMILIES = {"4": (AF_INET,), "6": (AF_INET6,), "both": (AF_INET, AF_INET6)}
+_NO_LIMIT = 10**9
 START_IN_S = 0.2
 """Between opening the recording and the first attempt."""
 
@@ -104,6 +108,54 @@ def run_request(common: Common, choice: RequestChoice) -> None:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RttChoice:
+    """What the probe ``rtt`` is told."""
+
+    endpoints: tuple[str, ...]
+    count: int
+    duration: str | None
+    rate_per_s: float
+    family: str
+    tls: bool
+
+
+def run_rtt(common: Common, choice: RttChoice) -> None:
+    """Run the probe ``rtt``.
+
+    Raises:
+        ConfigError: an option has another form.
+        SourceError: no endpoint can be reached.
+        InterruptedRunError: the operator ended it.
+    """
+    check_phase(common.phase)
+    if choice.family not in _FAMILIES:
+        raise ConfigError(f"{choice.family!r} is none of {', '.join(_FAMILIES)}", key="--family")
+    endpoints = tuple(replace(parse_host_port(text), tls=choice.tls) for text in choice.endpoints)
+    ways, left_out = rtt_probe.ways(endpoints, _FAMILIES[choice.family], common.timeout_s)
+    attempts = choice.count * len(ways)
+    duration_s = attempts / choice.rate_per_s
+    if choice.duration is not None:
+        duration_s, attempts = parse_duration_s(choice.duration, "--duration"), _NO_LIMIT
+    pace = Pace(
+        rate_per_s=choice.rate_per_s,
+        duration_s=duration_s,
+        warm_up_s=0.0,
+        most=attempts,
+        timeout_s=common.timeout_s,
+    )
+    plan = rtt_probe.RttPlan(ways=ways, pace=pace)
+    settings = {
+        "probe": rtt_probe.PROBE,
+        "target": ", ".join(e.authority for e in endpoints),
+        "rate": f"{significant(choice.rate_per_s)} connections/s",
+        "timeout": f"{significant(common.timeout_s)} s",
+    }
+    _run(
+        common, settings, 0.0, lambda writer, first: rtt_probe.run(plan, writer, first.monotonic_ns), left_out
+    )
+
+
 def _duration_or_none_s(text: str, key: str) -> float:
     return 0.0 if text.strip() in {"0", "0s"} else parse_duration_s(text, key)
 
@@ -121,6 +173,7 @@ def _run(
     settings: dict[str, str],
     warm_up_s: float,
     probe: Callable[[RunWriter, Moment], None],
+    findings: Sequence[Finding] = (),
 ) -> None:
     """Make the recording, run the probe into it, print what came out."""
     first = start_in(START_IN_S)
@@ -143,7 +196,7 @@ def _run(
         except KeyboardInterrupt:
             interrupted = True
         writer.close_blocks()
-        writer.findings += _findings(common, writer)
+        writer.findings += [*findings, *_findings(common, writer)]
         writer.notes |= _notes(writer)
     _print(common, directory, writer)
     if interrupted:

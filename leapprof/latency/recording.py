@@ -1,6 +1,8 @@
 """A probe's run as an ordinary recording: tables ``latency`` and ``host`` (the machine that probed), and a manifest."""
 
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +15,7 @@ from leapprof.store.segments import concatenate
 from leapprof.units import NS_PER_S
 
 TRANSPORT = "latency"
+_POLL_S = 0.1
 SEAL_S = 600.0
 """What a kill can cost at most; each sealing makes two files."""
 
@@ -59,6 +62,21 @@ class RunWriter:
         self._seq += host.rows
         self._hosts.append(host)
         self._writer.seal({"latency": latency, "host": host})
+
+    def wait(self, threads: Sequence[threading.Thread], timeout_s: float) -> None:
+        """Wait until threads have ended, and seal now and then what is complete.
+
+        Args:
+            threads: that make attempts.
+            timeout_s: of an attempt; a block is complete when no attempt of it can be under way.
+        """
+        sealed_ns = time.monotonic_ns()
+        while any(thread.is_alive() for thread in threads):
+            time.sleep(_POLL_S)
+            at_ns = time.monotonic_ns()
+            if at_ns - sealed_ns >= SEAL_S * NS_PER_S:
+                self.seal(at_ns - round(2 * timeout_s * NS_PER_S))
+                sealed_ns = at_ns
 
     def host_table(self) -> Table:
         """Return what was sampled of this machine so far."""

@@ -6,7 +6,6 @@ Paths and bodies: chain_api_plugin of Leap 5.0.3 (plugins/chain_api_plugin/chain
 import json
 import ssl
 import threading
-import time
 from dataclasses import dataclass
 
 from leapprof.errors import ConfigError, SourceError
@@ -14,9 +13,8 @@ from leapprof.latency.blocks import Blocks, Subject
 from leapprof.latency.endpoint import Endpoint
 from leapprof.latency.http import HttpConnection, Request, Response
 from leapprof.latency.open_loop import Pace, Schedule, work
-from leapprof.latency.recording import SEAL_S, RunWriter
+from leapprof.latency.recording import RunWriter
 from leapprof.latency.wire import Address, Deadline, Failure, ProbeError, resolve
-from leapprof.units import NS_PER_S
 
 PROBE = "request"
 MAX_REQUEST_BYTES = 2**20
@@ -146,22 +144,11 @@ def run(plan: RequestPlan, writer: RunWriter, start_ns: int) -> None:
     for thread in threads:
         thread.start()
     try:
-        _wait(threads, plan, writer)
+        writer.wait(threads, plan.pace.timeout_s)
     finally:
         schedule.stopped.set()
         for thread in threads:
             thread.join(plan.pace.timeout_s + 1.0)
-
-
-def _wait(threads: list[threading.Thread], plan: RequestPlan, writer: RunWriter) -> None:
-    sealed_ns = time.monotonic_ns()
-    behind_ns = round(2 * plan.pace.timeout_s * NS_PER_S)
-    while any(thread.is_alive() for thread in threads):
-        next(thread for thread in threads if thread.is_alive() or thread is threads[-1]).join(0.5)
-        at_ns = time.monotonic_ns()
-        if at_ns - sealed_ns >= SEAL_S * NS_PER_S:
-            writer.seal(at_ns - behind_ns)
-            sealed_ns = at_ns
 
 
 def _worker(plan: RequestPlan, schedule: Schedule, context: ssl.SSLContext | None, blocks: Blocks) -> None:

@@ -1,0 +1,173 @@
+"""leapprof latency, as it is called: recordings that `compare` takes, errors with their exit codes, tables of runs."""
+
+import json
+import socket
+import time
+
+import pytest
+from typer.testing import CliRunner
+
+from leapprof.cli.compare import command as compare_command
+from leapprof.cli.latency import app
+from leapprof.errors import ConfigError, NotEnoughDataError, SourceError, StoreError
+from leapprof.standin.http import API, HttpServer, Status
+from tests.support.servers import DelayedApi, serving
+from tests.support.slow_network import FAR, NEAR, in_slow_network, missing
+
+SHORT = ("--duration", "1s", "--rate", "60", "--block", "500ms", "--warm-up", "0s", "--timeout", "2s")
+
+
+def run(*arguments, app=app):
+    """Run the command; an error of ours is raised as main() would see it."""
+    result = CliRunner().invoke(app, [str(a) for a in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def compared(before, after, out):
+    """Return the metrics of `leapprof compare --json` by name."""
+    import typer
+
+    program = typer.Typer(pretty_exceptions_enable=False)
+    program.command()(compare_command)
+    result = run(before, after, "--out", out, "--format", "json,md", "--json", "--across", app=program)
+    return {m["name"]: m for m in json.loads(result.stdout)["metrics"]}
+
+
+def test_a_planted_delay_of_requests_comes_back_through_compare(tmp_path):
+    """20 ms more on the after side; the report names operation and target."""
+    paths = []
+    for phase, delay_s in (("before", 0.0), ("after", 0.02)):
+        with serving(DelayedApi(lambda d=delay_s: d)) as port:
+            result = run(
+                "request", f"http://127.0.0.1:{port}", "--out", tmp_path, "--phase", phase, *SHORT, "--json"
+            )
+        document = json.loads(result.stdout)
+        assert document["subjects"][0]["count"] == 60
+        paths.append(document["recording"])
+    metric = compared(*paths, tmp_path / "reports")["latency.request.p50_s"]
+    assert metric["difference"]["value"] == pytest.approx(0.02, abs=0.01)
+    assert metric["grade"] == "too_short"
+    assert metric["subject"]["operation"] == "get_info"
+    report = next((tmp_path / "reports").glob("*/report.md")).read_text(encoding="utf-8")
+    assert "Requests: median delay" in report
+    assert "get_info" in report
+
+
+@pytest.mark.skipif(bool(missing()), reason=missing() or "-")
+def test_a_planted_delay_of_the_network_comes_back_through_compare(tmp_path):
+    """10 ms in each direction."""
+    paths = []
+    for phase, delay_s in (("before", 0.0), ("after", 0.01)):
+
+        def work(network, phase=phase):
+            with serving(lambda connection: connection.recv(1), NEAR) as port:
+                return run(
+                    "rtt", f"{FAR}:{port}", "--out", tmp_path, "--phase", phase, "--rate", "40", "--block", "300ms",
+                    "--json",
+                )  # fmt: skip
+
+        paths.append(json.loads(in_slow_network(delay_s, work).stdout)["recording"])
+    metric = compared(*paths, tmp_path / "reports")["latency.rtt.p50_s"]
+    assert metric["before"]["samples"] == 30
+    assert metric["difference"]["value"] == pytest.approx(0.02, abs=0.01)
+
+
+def test_the_stand_in_answers_the_probe(tmp_path):
+    """The form of get_info that nodeos has, a connection for each request."""
+    status = Status(
+        version="v5.0.3", head_block=9, head_id="00", head_time_ns=0, size_bytes=2, used_bytes=1, transactions=0,
+        blocks=0, cpu_us=0,
+    )  # fmt: skip
+    server = HttpServer("127.0.0.1:0", API, lambda: status)
+    try:
+        result = run("request", server.address, "--out", tmp_path, *SHORT, "--connections", "2", "--json")
+    finally:
+        server.close()
+    document = json.loads(result.stdout)
+    assert document["subjects"][0]["errors"] == 0
+    assert document["subjects"][0]["count"] == 60
+    table = run("table", document["recording"], "--json")
+    line = json.loads(table.stdout)[0]
+    assert line["count"] == 60
+    assert "60.0 requests/s, open loop" in line["configuration"]
+    assert "leapprof-standin" in line["configuration"]
+
+
+def test_a_table_joins_regions(tmp_path):
+    """Each line has region, start, window, sample size and settings."""
+    with serving(DelayedApi()) as port:
+        for region in ("fra1", "nyc3"):
+            run(
+                "rtt",
+                f"127.0.0.1:{port}",
+                "--out",
+                tmp_path,
+                "--region",
+                region,
+                "--count",
+                "5",
+                "--rate",
+                "50",
+            )
+    result = run("table", *sorted(tmp_path.iterdir()))
+    lines = result.stdout.splitlines()
+    assert [line.split()[0] for line in lines[:3]] == ["region", "fra1", "nyc3"]
+    assert "no clock offset enters" in lines[3]
+
+
+def test_a_body_from_a_file_is_sent(tmp_path):
+    """As it is."""
+    (tmp_path / "body.json").write_text('{"account_name": "alice"}')
+    api = DelayedApi()
+    with serving(api) as port:
+        run(
+            "request", f"http://127.0.0.1:{port}/eos/", "--out", tmp_path / "rec", "--operation",
+            "/v1/chain/get_account", "--body", tmp_path / "body.json", *SHORT,
+        )  # fmt: skip
+    assert set(api.asked) == {(b"/eos/v1/chain/get_account", b'{"account_name": "alice"}')}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("request", "http://127.0.0.1:{closed}"), SourceError),
+        (("request", "http://no-such-name.invalid"), SourceError),
+        (("request", "ftp://127.0.0.1"), ConfigError),
+        (("request", "http://127.0.0.1:1", "--operation", "send_read_only_transaction"), ConfigError),
+        (("request", "http://127.0.0.1:1", "--body", "/nowhere/at/all"), StoreError),
+        (("request", "http://127.0.0.1:1", "--phase", "../x"), ConfigError),
+        (("request", "http://127.0.0.1:1", "--duration", "soon"), ConfigError),
+        (("rtt", "127.0.0.1:{closed}"), SourceError),
+        (("rtt", "127.0.0.1"), ConfigError),
+        (("rtt", "127.0.0.1:80", "--family", "5"), ConfigError),
+    ],
+)
+def test_what_cannot_be_done_ends_before_a_recording_is_made(tmp_path, arguments, error):
+    """Within its time-out, and nothing is left behind."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        closed = listener.getsockname()[1]
+    began_s = time.monotonic()
+    with pytest.raises(error):
+        run(*(a.format(closed=closed) for a in arguments), "--timeout", "1s", "--out", tmp_path / "rec")
+    assert not (tmp_path / "rec").exists()
+    assert time.monotonic() - began_s < 30
+
+
+def test_a_recording_without_delays_is_no_line_of_the_table(tmp_path):
+    """It says what is needed."""
+    from pathlib import Path
+
+    sample = Path(__file__).parent.parent.parent / "samples" / "nodeos-v5" / "mapped"
+    with pytest.raises(NotEnoughDataError, match="leapprof latency"):
+        run("table", sample)
+
+
+def test_a_busy_host_is_named(tmp_path):
+    """Another host's recording of the same time is looked at; of another time it is refused."""
+    from pathlib import Path
+
+    sample = Path(__file__).parent.parent.parent / "samples" / "nodeos-v5" / "mapped"
+    with serving(DelayedApi()) as port, pytest.raises(StoreError, match="no samples of the time of this run"):
+        run("request", f"http://127.0.0.1:{port}", "--out", tmp_path, *SHORT, "--host-recording", sample)
