@@ -19,6 +19,7 @@ from leapprof.config.selector import parse_selector
 from leapprof.errors import ConfigError
 
 MAX_PROBLEMS_SHOWN = 3
+_UNKNOWN = "unexpected_keyword_argument"
 _NUMBERS = "phase.interval is 100ms to 60s"
 _MIN_INTERVAL_S, _MAX_INTERVAL_S = 0.1, 60.0
 
@@ -118,6 +119,7 @@ def _refuse_secrets(document: Document, value: Plain, path: tuple[str | int, ...
 def _explained(document: Document, error: ValidationError) -> ConfigError:
     """Return the error that names line and path of what is wrong; the values are not shown."""
     problems = error.errors(include_input=False, include_url=False, include_context=False)
+    problems.sort(key=lambda problem: problem["type"] != _UNKNOWN)  # a misspelt name explains a missing one
     first, *others = problems[:MAX_PROBLEMS_SHOWN]
     more = "".join(f"; also {document.error(_path(o['loc']), _sentence(o))}" for o in others)
     left = len(problems) - MAX_PROBLEMS_SHOWN
@@ -131,7 +133,7 @@ def _path(location: tuple[str | int, ...]) -> tuple[str | int, ...]:
 
 def _sentence(problem: Any) -> str:  # noqa: ANN401 - a dict of pydantic's own
     kind, text = problem["type"], str(problem["msg"])
-    if kind == "unexpected_keyword_argument":
+    if kind == _UNKNOWN:
         return "is not known here: see docs/playbooks.md for what is"
     if kind in ("missing", "missing_argument", "missing_keyword_only_argument"):
         return "is missing"

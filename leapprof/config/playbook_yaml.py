@@ -24,6 +24,7 @@ Path: TypeAlias = tuple[str | int, ...]
 
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)\Z", re.ASCII)
 _DECIMAL = re.compile(r"[-+]?[0-9]+\.[0-9]+([eE][-+]?[0-9]{1,3})?\Z", re.ASCII)
+_IMPLICIT_TAGS = frozenset({"str", "int", "float", "bool", "null", "timestamp", "value"})
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "~": None, "": None}
 
 
@@ -121,7 +122,7 @@ class _Reader:
         return found
 
     def _scalar(self, node: yaml.ScalarNode, path: Path) -> Plain:
-        standard = node.tag.startswith("tag:yaml.org,2002:") and not node.tag.endswith((":binary", ":merge"))
+        standard = node.tag.removeprefix("tag:yaml.org,2002:") in _IMPLICIT_TAGS
         if not standard or (node.style is not None and not node.tag.endswith(":str")):
             raise self._error(node, path, f"tags are not accepted: {quoted(node.tag)}")
         return node.value if node.style is not None else plain_scalar(node.value)

@@ -1,7 +1,7 @@
 """The look at a host before anything is changed: everything that would fail later is refused here."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from leapprof.config.playbook_schema import HostEntry, Playbook, Restart, Role
 from leapprof.control.commands import filled_plain
@@ -20,6 +20,7 @@ from leapprof.experiment.producing import refuse_if_producing
 from leapprof.experiment.situation import difference
 from leapprof.experiment.steps import names_of, situations_of
 from leapprof.model import Finding, Nodeos, Severity
+from leapprof.nodeos.grammar import Config
 from leapprof.nodeos.host_facts import host_facts
 from leapprof.nodeos.rules import check_config
 from leapprof.nodeos.versions import Version, parse_version
@@ -144,12 +145,14 @@ def _sudo(playbook: Playbook) -> bool:
 
 def _target(playbook: Playbook, nodeos: Nodeos) -> Version | None:
     """Return the version that is to start with the changed file; None when none is known."""
-    for text in (playbook.b.version, nodeos.version):
-        try:
-            return parse_version(text) if text else None
-        except ValueError:
-            continue
-    return None
+    return _parsed(playbook.b.version) or _parsed(nodeos.version)
+
+
+def _parsed(text: str | None) -> Version | None:
+    try:
+        return parse_version(text) if text else None
+    except ValueError:
+        return None
 
 
 def refusals(
@@ -157,17 +160,40 @@ def refusals(
 ) -> tuple[Finding, ...]:
     """Return why nodeos would not start with the edited file. Pure.
 
-    Lines whose values may not leave the host are not judged. Without a known version nothing can be.
+    Lines whose values may not leave the host are not judged, nor is what the same version runs with already.
+    Without a known version nothing can be judged.
     """
-    if target is None:
+    if target is None or seen.nodeos is None:
         return ()
-    survey = seen.survey
-    facts = host_facts(survey.host, survey.topology, seen.nodeos)
-    hidden = {line.line for line in config.lines if line.value is None}
-    touched = {edit.line for edit in edits}
-    found = check_config(edited(config.lines, edits), target, facts=facts)
-    return tuple(
-        f for f in found if f.severity is Severity.ERROR and (f.line not in hidden or f.line in touched)
+    before = _errors(config, (), target, seen)
+    is_same_version = seen.nodeos.version is not None and _parsed(seen.nodeos.version) == target
+    known = {(f.code, f.line, f.option) for f in before} if is_same_version else set()
+    hidden = {line.line for line in config.lines if line.value is None} - {edit.line for edit in edits}
+    found = _errors(config, edits, target, seen)
+    return tuple(f for f in found if f.line not in hidden and (f.code, f.line, f.option) not in known)
+
+
+def _errors(
+    config: RemoteConfig, edits: Sequence[LineEdit], target: Version, seen: Observation
+) -> list[Finding]:
+    assert seen.nodeos is not None
+    after = edited(config.lines, edits)
+    nodeos = _with_state_dir(seen.nodeos, after)
+    host = seen.survey.host
+    if nodeos.state_dir != seen.nodeos.state_dir:  # what is known is of the other directory
+        gone = f"nodeos.{nodeos.id}.state_"
+        host = replace(host, facts={k: v for k, v in host.facts.items() if not k.startswith(gone)})
+    facts = host_facts(host, seen.survey.topology, nodeos)
+    return [f for f in check_config(after, target, facts=facts) if f.severity is Severity.ERROR]
+
+
+def _with_state_dir(nodeos: Nodeos, config: Config) -> Nodeos:
+    """Return the nodeos with the state directory that the file says: the rules judge the filesystem below it."""
+    said = [entry.value for entry in config.of("state-dir") if entry.value]
+    if not said or (nodeos.data_dir is None and not said[0].startswith("/")):
+        return nodeos
+    return replace(
+        nodeos, state_dir=said[0] if said[0].startswith("/") else f"{nodeos.data_dir}/{said[0]}", roles={}
     )
 
 

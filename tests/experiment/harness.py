@@ -134,7 +134,9 @@ class Node:
         return ["--set", f"hosts.{number}.nodeos={json.dumps(self.selector)}"]
 
 
-def make_node(directory: Path, *, version: str = "v5.0.3", lines: tuple[str, ...] = (), state: str = "") -> Node:
+def make_node(
+    directory: Path, *, version: str = "v5.0.3", lines: tuple[str, ...] = (), state: str = ""
+) -> Node:
     """Write the files of a node that is not started."""
     directory.mkdir(parents=True)
     address = free_address()
@@ -143,6 +145,7 @@ def make_node(directory: Path, *, version: str = "v5.0.3", lines: tuple[str, ...
         "# a node of the tests",
         f"http-server-address = {address}",
         "chain-state-db-size-mb = 16   # MiB",
+        "chain-state-db-guard-size-mb = 1",
         "plugin = eosio::chain_api_plugin",
         *([f"state-dir = {state}"] if state else []),
         *lines,
@@ -150,6 +153,7 @@ def make_node(directory: Path, *, version: str = "v5.0.3", lines: tuple[str, ...
     node.config.write_text("\n".join(text) + "\n")
     node.config.chmod(0o640)
     (directory / "version").write_text(version)
+    (directory / "log").touch()
     names = {
         "directory": shlex.quote(str(directory)), "root": shlex.quote(str(ROOT)), "python": shlex.quote(sys.executable)
     }  # fmt: skip
