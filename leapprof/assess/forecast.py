@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 
 from leapprof.assess.drive_smart import DriveSmart, drive_smart
 from leapprof.assess.lives import Drive, drive_lives
+from leapprof.assess.material import warning
 from leapprof.assess.restart_writes import RestartRate, restart_rate, restart_writes, state_sizes
 from leapprof.assess.restarts import RestartWindow, restart_costs, restart_windows
 from leapprof.assess.samples import RecordingTables
 from leapprof.assess.sides import CutSide
-from leapprof.assess.steady import SteadyWrites, steady_side, steady_writes
+from leapprof.assess.steady import SteadyWrites, steady_side, steady_writes, whole_side
 from leapprof.assess.volumes import volume_load
 from leapprof.assess.wear_findings import wear_findings
 from leapprof.assess.writers import writers
@@ -27,6 +28,11 @@ from leapprof.model import Device, DeviceKind, Topology
 from leapprof.model.wear import DeviceForecast, LogicalWrites, RestartCost, VolumeLoad, WearForecast
 from leapprof.units import TB
 
+NOT_SETTLED = warning(
+    "not-settled",
+    "Nodeos was not live after warm-up: the whole recording is taken, its start too.",
+    "Record when nodeos has been at the head for some minutes.",
+)
 METHOD = {
     "year": "365 days = 31,536,000 s",
     "TB": "decimal, 10^12 bytes, as drives are rated",
@@ -78,9 +84,11 @@ def forecast(recording: RecordingTables, options: ForecastOptions | None = None)
     manifest = recording.manifest
     windows = restart_windows(recording)
     side = steady_side(recording, windows)
-    drives = (*manifest.topology.physical(), *network_disks(manifest.topology))
-    rates = {d.name: steady_writes(side, where={"device": d.name}) for d in drives}
-    known = {name: writes for name, writes in rates.items() if writes is not None}
+    known = _rates(side)
+    is_settled = bool(known)
+    if not is_settled:
+        side = whole_side(recording, windows)
+        known = _rates(side)
     if not known:
         raise NotEnoughDataError(
             "device.write_bytes_per_s", "no drive that was sampled twice", "two samples of a drive"
@@ -116,9 +124,17 @@ def forecast(recording: RecordingTables, options: ForecastOptions | None = None)
         restarts=costs,
         restarts_per_year=restarts.rate.per_year,
         restarts_source=restarts.rate.source,
-        findings=wear_findings(side, devices, costs, smart),
+        findings=(*(() if is_settled else (NOT_SETTLED,)), *wear_findings(side, devices, costs, smart)),
         method=METHOD,
     )
+
+
+def _rates(side: CutSide) -> dict[str, SteadyWrites]:
+    """Return drive or network disk → what it takes, where it was sampled twice."""
+    topology = side.tables.manifest.topology
+    drives = (*topology.physical(), *network_disks(topology))
+    rates = {d.name: steady_writes(side, where={"device": d.name}) for d in drives}
+    return {name: writes for name, writes in rates.items() if writes is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

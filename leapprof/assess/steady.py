@@ -46,7 +46,17 @@ def steady_side(recording: RecordingTables, windows: Sequence[RestartWindow] = (
         NotEnoughDataError: there are no samples.
     """
     choice = None if recording.manifest.nodeos else WindowChoice()
-    side = cut_side(recording, "recording", choice)
+    return _without(cut_side(recording, "recording", choice), windows)
+
+
+def whole_side(recording: RecordingTables, windows: Sequence[RestartWindow] = ()) -> CutSide:
+    """Return a whole recording but its stops and starts, for one in which nodeos never settled."""
+    side = cut_side(recording, "recording", WindowChoice())
+    return _without(replace(side, left_out=Stretches(start_s=np.empty(0), end_s=np.empty(0))), windows)
+
+
+def _without(side: CutSide, windows: Sequence[RestartWindow]) -> CutSide:
+    """Return a side without stops and starts."""
     inside = [w for w in windows if w.end_s > side.span.start_s and w.start_s < side.span.end_s]
     if not inside:
         return side

@@ -289,3 +289,14 @@ def test_an_empty_topology_has_no_roles():
     recording = made()
     bare = replace(recording.manifest, topology=Topology(devices=(DRIVE,)), nodeos=())
     assert forecast(replace(recording, manifest=bare)).devices[0].roles == ()
+
+
+def test_a_recording_in_which_nodeos_never_settled_is_taken_whole():
+    """It answered in the first minute alone: a mean, and a finding, and no refusal."""
+    recording = made(seconds=600, stage="syncing")
+    stage = recording.tables["nodeos"].texts["stage"]
+    stage[:60] = "live"
+    recording.tables["nodeos"].integers["start_ticks"].values[:] = 1000 * 100
+    found = forecast(recording)
+    assert "not-settled" in codes(found)
+    assert found.devices[0].bytes_per_s == pytest.approx(4e6, rel=0.01)
