@@ -5,7 +5,7 @@ pswpout where they are there, and the rest is the rest. Two views of the same by
 are listed beside their drives.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from leapprof.assess.drive_smart import DriveSmart, drive_smart
@@ -83,11 +83,10 @@ def forecast(recording: RecordingTables, options: ForecastOptions | None = None)
     options = options or ForecastOptions()
     manifest = recording.manifest
     windows = restart_windows(recording)
-    side = steady_side(recording, windows)
+    side, is_settled = _side(recording, windows)
     known = _rates(side)
-    is_settled = bool(known)
-    if not is_settled:
-        side = whole_side(recording, windows)
+    if not known and is_settled:
+        side, is_settled = whole_side(recording, windows), False
         known = _rates(side)
     if not known:
         raise NotEnoughDataError(
@@ -127,6 +126,14 @@ def forecast(recording: RecordingTables, options: ForecastOptions | None = None)
         findings=(*(() if is_settled else (NOT_SETTLED,)), *wear_findings(side, devices, costs, smart)),
         method=METHOD,
     )
+
+
+def _side(recording: RecordingTables, windows: Sequence[RestartWindow]) -> tuple[CutSide, bool]:
+    """Return the settled part, or the whole of a recording in which nodeos never settled."""
+    try:
+        return steady_side(recording, windows), True
+    except NotEnoughDataError:
+        return whole_side(recording, windows), False
 
 
 def _rates(side: CutSide) -> dict[str, SteadyWrites]:
