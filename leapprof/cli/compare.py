@@ -1,6 +1,7 @@
 """`leapprof compare`: the before-and-after report of two recordings, or of one cut at a change."""
 
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,6 +11,7 @@ import typer
 from leapprof.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
+    from leapprof.assess.material import CompareOptions
     from leapprof.assess.sides import WindowChoice
     from leapprof.model import Comparison
     from leapprof.report import Format
@@ -24,9 +26,9 @@ _MOST_FOLDERS = 10_000
 
 def command(
     recordings: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Argument(help="BEFORE and AFTER, or one recording with --change-at.", show_default=False),
-    ],
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder in which a dated folder of its own is made.")] = Path(
         "reports"
     ),
@@ -44,6 +46,12 @@ def command(
         tuple[Path, Path] | None,
         typer.Option(help="BEFORE and AFTER of a node that was not changed; its difference is taken off."),
     ] = None,
+    pairs: Annotated[
+        bool, typer.Option("--pairs", help="Four or more recordings of phases that alternate.")
+    ] = False,
+    target_cpu: Annotated[
+        float | None, typer.Option(help="CPU of the host in percent up to which there is headroom.")
+    ] = None,
     across: Annotated[bool, typer.Option("--across", help="Two hosts, or one time, are meant.")] = False,
     public: Annotated[
         bool, typer.Option("--public", help="Replace names, addresses and serials by aliases.")
@@ -52,19 +60,41 @@ def command(
         str, typer.Option(help="Exit with 10 or 11 on: regression, inconclusive (comma-joined).")
     ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print report.json instead of text.")] = False,
+    prometheus: Annotated[
+        str | None, typer.Option(help="A server instead of recordings; with --change-at.", metavar="URL")
+    ] = None,
+    selector: Annotated[str, typer.Option(help='Label matchers of one host: instance=~"eos-1:.*"')] = "",
+    before: Annotated[str, typer.Option(help="How far back from the change.")] = "7d",
+    after: Annotated[str, typer.Option(help="How far on from the change.")] = "7d",
+    step: Annotated[str | None, typer.Option(help="Time between readings; none: as scraped.")] = None,
+    host_label: Annotated[str | None, typer.Option(help="Label that names the host.")] = None,
+    token_file: Annotated[Path | None, typer.Option(help="File with a bearer token.")] = None,
+    basic_auth_file: Annotated[Path | None, typer.Option(help="File with user:password.")] = None,
+    ca_file: Annotated[Path | None, typer.Option(help="Certificates to trust.")] = None,
+    timeout: Annotated[str, typer.Option(help="Of one answer of the server.")] = "60s",
 ) -> None:
     """Compare two recordings of a host, before and after a change, and write the report."""
     from leapprof import report
 
     wanted = frozenset(report.Format(name) for name in _names(formats, FORMATS, "--format"))
     fatal = _names(fail_on, FAIL_ON, "--fail-on")
-    comparison = _comparison(recordings, change_at, _window(window), across=across)
+    from leapprof.assess.material import CompareOptions
+
+    choice = CompareOptions(window=_window(window), across=across, target_percent=target_cpu)
+    if prometheus is not None:
+        from leapprof.cli.compare_server import ServerRequest, compare_server
+
+        asked = ServerRequest(
+            url=prometheus, selector=selector, before=before, after=after, step=step, host_label=host_label,
+            token_file=token_file, basic_auth_file=basic_auth_file, ca_file=ca_file, timeout=timeout,
+        )  # fmt: skip
+        comparison = compare_server(asked, *_server_cut(recordings, change_at, _window(window)))
+    else:
+        comparison = _comparison(recordings or [], change_at, choice, alternating=pairs)
     if control is not None:
         from leapprof.assess.control import with_control
 
-        comparison = with_control(
-            comparison, _comparison(list(control), None, _window(window), across=across)
-        )
+        comparison = with_control(comparison, _comparison(list(control), None, choice))
     paths = _written(comparison, out, wanted, public=public)
     if as_json:
         _print_json(comparison, public=public)
@@ -74,23 +104,42 @@ def command(
 
 
 def _comparison(
-    recordings: list[Path], change_at: str | None, window: "WindowChoice | None", *, across: bool
+    recordings: list[Path], change_at: str | None, options: "CompareOptions", *, alternating: bool = False
 ) -> "Comparison":
     """Return the comparison that the arguments ask for."""
     from leapprof.assess.compare import compare, compare_cut
     from leapprof.assess.load import load
-    from leapprof.assess.material import CompareOptions
 
     repeat = "leapprof compare " + " ".join(path.name for path in recordings)
-    repeat += f" --change-at {change_at}" if change_at else ""
-    options = CompareOptions(window=window, across=across, repeat=(repeat,))
+    options = replace(options, repeat=(repeat + (f" --change-at {change_at}" if change_at else ""),))
     if change_at is not None:
         if len(recordings) != 1:
             raise ConfigError("--change-at cuts one recording: name one", key="RECORDING")
         return compare_cut(load(recordings[0]), _moment_ns(change_at), options)
+    if len(recordings) > 2 or alternating:
+        from leapprof.assess.pairs import compare_pairs
+
+        return compare_pairs([load(path) for path in recordings], options)
     if len(recordings) != 2:
         raise ConfigError("name two recordings, BEFORE and AFTER, or one with --change-at", key="RECORDING")
     return compare(load(recordings[0]), load(recordings[1]), options)
+
+
+def _server_cut(
+    recordings: list[Path] | None, change_at: str | None, window: "WindowChoice | None"
+) -> "tuple[int | None, CompareOptions]":
+    """Return the change and the options of a comparison of a server's history.
+
+    Raises:
+        ConfigError: recordings are named too, or no change is.
+    """
+    from leapprof.assess.material import CompareOptions
+
+    if recordings:
+        raise ConfigError("takes the place of recordings: name none", key="--prometheus")
+    if change_at is None:
+        raise ConfigError("say when the change was made: 2024-01-22T20:00:00Z", key="--change-at")
+    return _moment_ns(change_at), CompareOptions(window=window)
 
 
 def _written(

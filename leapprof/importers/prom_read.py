@@ -41,8 +41,8 @@ def read_scrapes(server: Server, target: Target, grid: Grid) -> Scrapes:
     known = np.flatnonzero(np.isfinite(shown))
     highest = np.maximum.accumulate(shown[known])
     new = np.diff(highest, prepend=-np.inf) > 0
-    fresh = shown[known] > grid.start_s - grid.step_s - 1
-    place = known[new & fresh]
+    asked = (shown[known] >= grid.from_s) & (shown[known] <= grid.until_s)
+    place = known[new & asked]
     return Scrapes(
         grid=grid, place=place, wall_ns=np.rint(shown[place] * 1000).astype(np.int64) * (NS_PER_S // 1000)
     )

@@ -89,7 +89,7 @@ class Server:
             auth=_auth(access),
             session=session,
             timeout=access.timeout_s,
-            retry=Retry(total=2, connect=2, read=0, status=0, other=0, backoff_factor=0.3),
+            retry=Retry(total=2, connect=2, read=False, status=0, other=0, backoff_factor=0.3),
         )
 
     def __enter__(self) -> "Server":
@@ -196,9 +196,9 @@ class Server:
         except foreign.JSONDecodeError as error:
             raise SourceError(name, self._no_json()) from error
         except foreign.SSLError as error:
-            raise ConnectError(
-                name, f"TLS failed: {_reason(error)}; name the authority with --ca-file"
-            ) from error
+            plain = "WRONG_VERSION_NUMBER" in str(error)
+            hint = "it speaks http, not https" if plain else "name the authority with --ca-file"
+            raise ConnectError(name, f"TLS failed: {_reason(error)}; {hint}") from error
         except (foreign.InvalidURL, foreign.MissingSchema) as error:
             raise ConfigError(f"is no URL: {_reason(error)}", key="URL") from error
         except foreign.RequestException as error:

@@ -61,12 +61,23 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """Moments of evaluation: start, step and number, seconds."""
+    """Moments of evaluation.
+
+    Attributes:
+        start_s: the first, seconds since the epoch.
+        step_s: seconds between them.
+        count: their number; the last one shows the last scrape that was asked for.
+        scrape_s: usual time between scrapes.
+        from_s: scrapes before are not asked for.
+        until_s: scrapes after are not asked for.
+    """
 
     start_s: int
     step_s: int
     count: int
     scrape_s: float
+    from_s: int
+    until_s: int
 
     @property
     def end_s(self) -> int:
@@ -166,8 +177,14 @@ def grid_of(server: Server, target: Target, request: FetchRequest, step_s: int |
     step = step_s or request.step_s or _step(request.end_s - request.start_s, scrape_s)
     phase = math.floor(scraped[-1]) + max(step // 2, 1)
     start = request.start_s + (phase - request.start_s) % step
-    count = max((request.end_s - start) // step + 1, 1)
-    return Grid(start_s=start, step_s=step, count=count, scrape_s=scrape_s)
+    return Grid(
+        start_s=start,
+        step_s=step,
+        count=max((request.end_s - start) // step, 0) + 2,
+        scrape_s=scrape_s,
+        from_s=request.start_s,
+        until_s=request.end_s,
+    )
 
 
 def _scrapes(server: Server, target: Target, request: FetchRequest) -> np.ndarray:

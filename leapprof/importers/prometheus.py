@@ -158,7 +158,7 @@ def _read_disks(server: Server, target: Target, scrapes: Scrapes, parts: _Parts)
     ]
     enlarged = [device for device in disks if _is_4kn(disks[device], versions)]
     for device in enlarged:
-        for column in names.BYTE_COLUMNS:
+        for column in set(names.BYTE_COLUMNS) & set(disks[device]):
             disks[device][column] = disks[device][column] / FOUR_KN_FACTOR
     if enlarged:
         parts.findings.append(four_kn(enlarged))

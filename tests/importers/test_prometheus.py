@@ -1,0 +1,415 @@
+"""History of hosts from real Prometheus and VictoriaMetrics servers."""
+
+import contextlib
+import json
+import shutil
+import threading
+import time
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from leapprof.assess.compute import host_cpu
+from leapprof.assess.load import load
+from leapprof.assess.samples import read_samples
+from leapprof.errors import ConfigError, ConnectError, NotEnoughDataError, SourceError, SourceTimeoutError
+from leapprof.importers.prom_access import server_access
+from leapprof.importers.prom_server import Server
+from leapprof.importers.prom_targets import FetchRequest
+from leapprof.importers.prometheus import fetch
+from leapprof.importers.recording import write_recording
+from leapprof.model import DeviceKind
+from tests.importers.servers import (
+    History,
+    free_port,
+    make_blocks,
+    missing,
+    prometheus,
+    running,
+    victoria_metrics,
+)
+
+pytestmark = pytest.mark.skipif(
+    bool(missing("prometheus", "promtool")), reason=f"not installed: {missing('prometheus', 'promtool')}"
+)
+START, END, STEP = 1_700_000_000, 1_700_003_600, 15
+BOOT = START - 100_000
+
+
+def _host(history, name, *, old=False, version="1.5.0", skip=None, boot=lambda t: BOOT, devices=("sda",)):
+    node = f'instance="{name}:9100",job="node"'
+    cpu, boot_name = (
+        ("node_cpu", "node_boot_time") if old else ("node_cpu_seconds_total", "node_boot_time_seconds")
+    )
+    memory, written = ("node_memory_MemAvailable", "node_disk_bytes_written") if old else (
+        "node_memory_MemAvailable_bytes", "node_disk_written_bytes_total")  # fmt: skip
+    for core in ("0", "1"):
+        for mode, share in (
+            ("user", 0.25),
+            ("system", 0.05),
+            ("nice", 0.0),
+            ("idle", 0.65),
+            ("iowait", 0.05),
+        ):
+            history.add(cpu, f'{node},cpu="{core}",mode="{mode}"', lambda t, s=share: 1000 + s * t, skip)
+    history.add(boot_name, node, boot, skip)
+    history.add(memory, node, lambda t: 8e9 + t, skip)
+    history.add("node_exporter_build_info", f'{node},version="{version}"', lambda t: 1, skip)
+    for number, device in enumerate(devices):
+        history.add(
+            written, f'{node},device="{device}"', lambda t, n=number: 1e9 + (n + 1) * 512_000.0 * t, skip
+        )
+
+
+def _history():
+    history = History(START, END, STEP)
+    _host(history, "new")
+    _host(history, "old", old=True)
+    _host(history, "gappy", skip=lambda t: 1200 <= t < 1800)
+    _host(history, "stacked", devices=("sda", "sda1", "dm-0", "loop0"))
+    _host(history, "rebooted", boot=lambda t: BOOT if t < 1800 else START + 1790)
+    _host(history, "4kn", version="1.3.1", devices=())
+    history.add(
+        "node_disk_written_bytes_total",
+        'instance="4kn:9100",job="node",device="nvme0n1"',
+        lambda t: 32_768.0 * t,
+    )
+    _host(history, "paths", devices=())
+    for device, rate in (("nvme0n1", 0), ("nvme0c0n1", 512), ("nvme0c1n1", 1024)):
+        history.add(
+            "node_disk_written_bytes_total",
+            f'instance="paths:9100",job="node",device="{device}"',
+            lambda t, r=rate: r * t,
+        )
+    leap5 = 'instance="new:8888",job="nodeos"'
+    history.add("nodeos_head_block_num", leap5, lambda t: 1000 + 2 * t)
+    history.add("nodeos_trxs_incoming_total", leap5, lambda t: 3.0 * t)
+    history.add("nodeos_trxs_produced_total", leap5, lambda t: 1.0 * t)
+    history.add("nodeos_info", leap5 + ',server_version_string="v5.0.3"', lambda t: 1)
+    group = 'instance="new:9256",job="process",groupname="nodeos-eos"'
+    history.add("namedprocess_namegroup_num_procs", group, lambda t: 1)
+    history.add("namedprocess_namegroup_num_procs", group.replace("nodeos-eos", "bash"), lambda t: 1)
+    history.add("namedprocess_namegroup_cpu_seconds_total", group + ',mode="user"', lambda t: 0.5 * t)
+    history.add("namedprocess_namegroup_cpu_seconds_total", group + ',mode="system"', lambda t: 0.25 * t)
+    history.add("namedprocess_namegroup_memory_bytes", group + ',memtype="resident"', lambda t: 4e9)
+    history.add("namedprocess_namegroup_write_bytes_total", group, lambda t: 0)
+    history.add("namedprocess_namegroup_read_bytes_total", group, lambda t: 0)
+    history.add(
+        "namedprocess_namegroup_oldest_start_time_seconds",
+        group,
+        lambda t: BOOT + 500 if t < 1800 else START + 1795,
+    )
+    history.add("head_block_num", 'instance="old:9101",job="nodeos"', lambda t: 5 + 2 * t)
+    history.add("num_clients", 'instance="old:9101",job="nodeos"', lambda t: 7)
+    return history
+
+
+@pytest.fixture(scope="module")
+def history():
+    """Return the history of all hosts."""
+    return _history()
+
+
+@pytest.fixture(scope="module")
+def blocks(history, tmp_path_factory):
+    """Return blocks of the history that promtool made."""
+    return make_blocks(history.openmetrics(), tmp_path_factory.mktemp("history"))
+
+
+@pytest.fixture(scope="module")
+def url(blocks, tmp_path_factory):
+    """Yield the address of a Prometheus over the history."""
+    with prometheus(tmp_path_factory.mktemp("server"), blocks=blocks) as address:
+        yield address
+
+
+def _server(url, **more):
+    return Server(server_access(url, more.pop("environment", {}), **more))
+
+
+def _fetch(url, selector, **changes):
+    request = FetchRequest(**({"selector": selector, "start_s": START, "end_s": END} | changes))
+    with _server(url) as server:
+        return list(fetch(server, request))
+
+
+def _of(url, host, **changes):
+    (found,) = _fetch(url, f'instance=~"{host}:.*"', **changes)
+    return found
+
+
+def _block(found, table, **texts):
+    return next(b for b in found.blocks if b.table == table and texts.items() <= b.texts.items())
+
+
+def test_counters_are_raw_and_stand_at_their_scrapes(url):
+    """Nothing is interpolated: times are those of the scrapes, values those that were scraped."""
+    written = _block(_of(url, "new"), "device", device="sda")
+    elapsed = written.wall_ns // 10**9 - START
+    assert (elapsed % STEP == 0).all()
+    assert written.columns["write_sectors_total"] == pytest.approx((1e9 + 512_000.0 * elapsed) / 512)
+
+
+def test_cpu_share_is_the_sum_over_cpus(url, tmp_path):
+    """30 % of each of two CPUs is 30 % of the host."""
+    path = write_recording(_of(url, "new"), tmp_path, phase="", command="")
+    samples = read_samples(load(path), "host", tuple(load(path).table("host").integers))
+    assert np.nanmean(host_cpu(samples).series.value) == pytest.approx(30.0, abs=0.05)
+    assert load(path).manifest.host.facts["cores"] == "2"
+
+
+def test_old_names_of_node_exporter_are_the_same_columns(url):
+    """Names changed in 0.16."""
+    old, new = _of(url, "old"), _of(url, "new")
+    for table in ("host", "device"):
+        mine, its = _block(old, table).columns, _block(new, table).columns
+        for name in (
+            ("cpu_user_ticks_total", "mem_available_bytes") if table == "host" else ("write_sectors_total",)
+        ):
+            np.testing.assert_array_equal(mine[name], its[name])
+
+
+def test_missed_scrapes_are_a_gap(url, tmp_path):
+    """A server shows the last sample for five minutes more; it is not taken for a reading."""
+    manifest = load(write_recording(_of(url, "gappy"), tmp_path, phase="", command="")).manifest
+    (gap,) = manifest.gaps
+    assert (gap.end_wall_ns - gap.start_wall_ns) / 1e9 == 1800 - 1200 + STEP
+
+
+def test_a_reboot_is_a_boot_of_the_recording(url, tmp_path):
+    """The boot time tells it, not a counter that happens to fall."""
+    loaded = load(write_recording(_of(url, "rebooted"), tmp_path, phase="", command=""))
+    assert set(loaded.table("host").integers["boot"].values) == {0, 1}
+    assert [e.kind for e in loaded.manifest.events] == ["reboot"]
+
+
+def test_partitions_and_stacked_devices_are_not_drives(url):
+    """sda1 is part of sda, and dm-0 lies on it: only sda is a drive."""
+    topology = _of(url, "stacked").topology
+    assert [d.name for d in topology.physical()] == ["sda"]
+    assert topology.leaves_of("dm-0") == ("sda",)
+    assert topology.device("sda1") is None
+
+
+def test_nvme_paths_count_where_the_head_is_silent(url):
+    """The head becomes the sum of its paths, and the paths are no drives."""
+    found = _of(url, "paths")
+    head = _block(found, "device", device="nvme0n1")
+    elapsed = head.wall_ns / 1e9 - START
+    assert head.columns["write_sectors_total"] == pytest.approx(3 * elapsed)
+    assert found.topology.device("nvme0c0n1").kind is DeviceKind.MULTIPATH_PATH
+    assert "nvme-paths-joined" in {f.code for f in found.findings}
+
+
+def test_bytes_of_4kn_drives_are_put_right(url):
+    """node_exporter 1.3.1 took a diskstats sector for 4096 bytes."""
+    found = _of(url, "4kn")
+    block = _block(found, "device", device="nvme0n1")
+    assert block.columns["write_sectors_total"][-1] == (END - START) * 32_768 / 8 / 512
+    assert "node-exporter-4kn" in {f.code for f in found.findings}
+
+
+def test_nodeos_5_and_process_exporter_are_one_nodeos(url):
+    """CPU comes from process-exporter, blocks from nodeos's own metrics, the restart from its start time."""
+    found = _of(url, "new")
+    (nodeos,) = found.nodeos
+    assert (nodeos.id, nodeos.version) == ("nodeos-eos", "v5.0.3")
+    process, chain = _block(found, "nodeos").columns, _block(found, "chain").columns
+    assert process["utime_ticks_total"][-1] == pytest.approx(50.0 * (END - START), rel=1e-3)
+    assert chain["transactions_total"][-1] == 4 * (END - START)
+    assert [e.kind for e in found.events] == ["nodeos-restarted"]
+
+
+def test_io_that_process_exporter_may_not_read_is_missing(url):
+    """It shows 0 then, which is never taken for nothing written."""
+    assert "io_write_bytes_total" not in _block(_of(url, "new"), "nodeos").columns
+
+
+def test_nodeos_4_names_are_known(url):
+    """Leap 4.0 has no prefix."""
+    columns = _block(_of(url, "old"), "chain").columns
+    assert columns["head_block"][0] == 5
+    assert columns["peers_in"][0] == 7
+
+
+def test_every_host_of_a_selector_becomes_a_recording(url):
+    """One recording a host, its exporters together."""
+    assert sorted(i.host.name for i in _fetch(url, "")) == [
+        "4kn",
+        "gappy",
+        "new",
+        "old",
+        "paths",
+        "rebooted",
+        "stacked",
+    ]
+
+
+def test_a_coarser_step_loses_no_counts(url):
+    """Counters at every fourth scrape span the same total, and the recording says that it is coarser."""
+    fine, coarse = _of(url, "new"), _of(url, "new", step_s=60)
+    totals = [
+        np.ptp(_block(f, "device").columns["write_sectors_total"]) / np.ptp(_block(f, "device").wall_ns)
+        for f in (fine, coarse)
+    ]
+    assert totals[0] == pytest.approx(totals[1])
+    assert "coarser-than-scraped" in {f.code for f in coarse.findings}
+
+
+def test_too_many_samples_are_asked_for_in_halves(blocks, tmp_path, url):
+    """A server that allows few samples a query gives the same readings."""
+    copy = tmp_path / "blocks"
+    shutil.copytree(blocks, copy)
+    with prometheus(tmp_path / "small", blocks=copy, more=("--query.max-samples=700",)) as small:
+        found = _of(small, "new")
+    assert "asked-in-parts" in {f.code for f in found.findings}
+    whole = _of(url, "new")
+    np.testing.assert_array_equal(
+        _block(found, "host").columns["cpu_user_ticks_total"],
+        _block(whole, "host").columns["cpu_user_ticks_total"],
+    )
+
+
+@pytest.mark.skipif(bool(missing("victoria-metrics")), reason="not installed: victoria-metrics")
+def test_victoria_metrics_gives_what_prometheus_gives(history, url, tmp_path):
+    """The same history through either server is the same recording."""
+    with victoria_metrics(tmp_path / "vm", history.prometheus_text()) as other:
+        for host in ("new", "gappy", "rebooted"):
+            mine, its = _of(other, host), _of(url, host)
+            for block in its.blocks:
+                same = _block(mine, block.table, **block.texts)
+                np.testing.assert_array_equal(same.wall_ns, block.wall_ns)
+                for name, values in block.columns.items():
+                    np.testing.assert_allclose(same.columns[name], values)
+
+
+@pytest.mark.skipif(
+    bool(missing("prometheus-node-exporter")), reason="not installed: prometheus-node-exporter"
+)
+def test_a_real_node_exporter_is_read(tmp_path):
+    """Six seconds of this very host."""
+    port = free_port()
+    target = f"127.0.0.1:{port}"
+    config = (
+        "global: {scrape_interval: 2s, scrape_timeout: 2s}\n"
+        f"scrape_configs: [{{job_name: n, static_configs: [{{targets: ['{target}']}}]}}]\n"
+    )
+    exporter = ["prometheus-node-exporter", f"--web.listen-address={target}", "--collector.disable-defaults"]
+    exporter += [f"--collector.{name}" for name in ("cpu", "meminfo", "stat", "diskstats", "uname", "vmstat")]
+    with (
+        running(exporter, f"http://{target}/metrics", tmp_path / "log"),
+        prometheus(tmp_path / "p", config=config) as url,
+    ):
+        began = int(datetime.now(UTC).timestamp())
+        time.sleep(14)  # discovery takes five seconds
+        found = _of(url, "127.0.0.1", start_s=began - 5, end_s=began + 14)
+    host = _block(found, "host").columns
+    assert host["mem_total_bytes"][-1] == 1024 * int(Path("/proc/meminfo").read_text().split()[1])
+    assert (np.diff(host["cpu_idle_ticks_total"]) >= 0).all()
+    assert found.interval_s == 2.0
+
+
+class _Stub(BaseHTTPRequestHandler):
+    """A server that answers what the test wants."""
+
+    answer = (200, "text/html", b"<html>Grafana</html>")
+
+    def do_GET(self):
+        status, kind, body = self.answer
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.end_headers()
+        with contextlib.suppress(BrokenPipeError):
+            self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@contextlib.contextmanager
+def _answering(status, kind, body, wait_s=0.0):
+    class Answer(_Stub):
+        answer = (status, kind, body)
+
+        def do_GET(self):
+            time.sleep(wait_s)
+            super().do_GET()
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Answer)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def test_a_web_page_instead_of_json_is_a_wrong_url():
+    """Grafana's address in place of Prometheus's is the usual mistake."""
+    with _answering(200, "text/html", b"<html/>") as url, pytest.raises(SourceError, match="root of the API"):
+        _fetch(url, "")
+
+
+def test_an_expired_token_is_said_and_not_shown():
+    """The message names the options, never the token."""
+    with (
+        _answering(401, "text/plain", b"token is expired") as url,
+        _server(url, environment={"LEAPPROF_PROMETHEUS_TOKEN": "s3cret"}) as server,
+        pytest.raises(ConnectError, match="expired") as caught,
+    ):
+        server.at("up", 0)
+    assert "s3cret" not in str(caught.value)
+
+
+def test_a_server_that_does_not_answer_in_time_is_left():
+    """There is no default time-out in the client."""
+    with (
+        _answering(200, "application/json", b"{}", wait_s=1.5) as url,
+        _server(url, timeout_s=0.2) as server,
+        pytest.raises(SourceTimeoutError),
+    ):
+        server.at("up", 0)
+
+
+def test_an_unreachable_server_is_said_so():
+    """Connection refused."""
+    with pytest.raises(ConnectError, match="cannot be reached"):
+        _fetch(f"http://127.0.0.1:{free_port()}", "")
+
+
+def test_warnings_and_partial_answers_are_seen():
+    """prometheus-api-client drops both."""
+    body = {"status": "success", "isPartial": True, "warnings": ["a store is down"], "data": {"result": []}}
+    with _answering(200, "application/json", json.dumps(body).encode()) as url, _server(url) as server:
+        server.at("up", 0)
+        assert server.partial
+        assert list(server.warnings) == ["a store is down"]
+
+
+def test_a_selector_that_matches_nothing_is_no_empty_recording(url):
+    """Exit code 6, with what would be needed."""
+    with pytest.raises(NotEnoughDataError, match="no series"):
+        _fetch(url, 'instance="nobody"')
+
+
+def test_a_time_without_data_is_said_so(url):
+    """Ten years ago."""
+    with pytest.raises(NotEnoughDataError):
+        _fetch(url, "", start_s=1_000_000_000, end_s=1_000_100_000)
+
+
+def test_a_broken_selector_is_the_servers_message(url):
+    """The parse error of PromQL is handed on."""
+    with pytest.raises(SourceError, match="parse error"):
+        _fetch(url, 'instance=~"[a"')
+
+
+def test_passwords_in_urls_are_refused():
+    """They would stand in the history of the shell and in manifests."""
+    with pytest.raises(ConfigError, match="out of the URL"):
+        server_access("http://me:secret@host:9090", {})
