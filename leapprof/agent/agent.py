@@ -22,6 +22,7 @@ SURE_BYTES = 2048  # a /proc read shorter than this is whole: seq_file fills a p
 CHUNK_BYTES = 65536
 DICTIONARY_BYTES = 32768
 KEY_EVERY = 60
+LOOK_AGAIN = 64  # readings after which lines are looked for where they did not stand before
 MAX_KEPT_FDS = 400
 MAX_GLOB = 4096
 MAX_RAW_BYTES = 12 << 20
@@ -321,20 +322,24 @@ def fits(name, pattern):
 class Reading:
     """One thing to read; the base reads a file, and keeps it open when it is due every tick."""
 
-    __slots__ = ("cap", "every", "fd", "keep", "name", "path", "places", "rows")
+    __slots__ = ("cap", "every", "fd", "keep", "last", "name", "path", "places", "turns")
 
     kept = 0
 
     def __init__(self, name, path, every, keep, cap):
         self.name, self.path, self.every, self.keep, self.cap = clean(name), path, every, keep, cap
         self.fd = -1
-        self.rows, self.places = 0, ()
+        self.places, self.last, self.turns = (), 0, 0
 
     def read(self):
         """Return (status, text); never raises OSError."""
         try:
             if self.fd >= 0:
                 try:
+                    if self.places:
+                        lines = self.known_lines(os.pread(self.fd, CHUNK_BYTES, 0))
+                        if lines is not None:
+                            return b"ok", lines
                     data = read_fd(self.fd, self.cap)
                 except OSError as error:
                     self.close()
@@ -347,24 +352,30 @@ class Reading:
             return status_of(error)
         if len(data) <= self.cap:  # the common case, inlined
             if self.keep:
-                return b"ok", self.kept_lines(data)
+                return b"ok", self.looked_up_lines(data)
             return b"ok", data
         return bounded(data, self.cap, self.keep)
 
-    def kept_lines(self, data):
-        """Return the lines of the plan; looked for again only when they are not where they were."""
-        rows = data.split(b"\n")
-        if len(rows) == self.rows:
-            lines = [rows[at] for at, prefix in self.places if rows[at].startswith(prefix)]
-            if len(lines) == len(self.places):
-                lines.append(b"")
-                return b"\n".join(lines)
-        self.rows = len(rows)
+    def known_lines(self, data):
+        """Return the lines of the plan, of the first page or of the whole file; None when they must be looked for."""
+        self.turns -= 1
+        rows = data.split(b"\n", self.last + 1)
+        if self.turns <= 0 or len(rows) < self.last + 2:
+            return None
+        lines = [rows[at] for at, prefix in self.places if rows[at].startswith(prefix)]
+        if len(lines) < len(self.places):
+            return None
+        lines.append(b"")
+        return b"\n".join(lines)
+
+    def looked_up_lines(self, data):
+        """Return the lines of the plan, and remember where they stand for the next readings."""
         self.places = [
-            (at, next(p for p in self.keep if row.startswith(p)))
-            for at, row in enumerate(rows)
+            (at, next(prefix for prefix in self.keep if row.startswith(prefix)))
+            for at, row in enumerate(data.split(b"\n"))
             if row.startswith(self.keep)
         ]
+        self.last, self.turns = max([at for at, _ in self.places] or [0]), LOOK_AGAIN
         return keep_lines(data, self.keep)
 
     def fetch(self):
@@ -550,7 +561,7 @@ class ThreadsReading(Reading):
         return b"".join(rows)
 
 
-PROCESS_FILES = frozenset(b"stat status io schedstat limits cgroup cmdline threads exe cwd log mountinfo net/fib_trie".split())
+PROCESS_FILES = frozenset(b"stat status io schedstat limits cgroup cmdline threads exe cwd log mountinfo".split())
 PROCESS_READINGS = {
     b"threads": ThreadsReading,
     b"exe": LinkReading,

@@ -23,7 +23,7 @@ MATCH_KINDS = frozenset({"exe_name", "comm", "cmdline", "pid", "unit"})
 PROCESS_FILES = frozenset(
     {
         "stat", "status", "io", "schedstat", "limits", "cgroup", "cmdline", "threads", "exe", "cwd",
-        "log", "mountinfo", "net/fib_trie",
+        "log", "mountinfo",
     }
 )  # fmt: skip
 MAX_PEEK_BYTES = 16

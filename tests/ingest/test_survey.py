@@ -315,3 +315,52 @@ def test_any_sections_give_a_survey(texts: dict[str, str]) -> None:
     for nodeos in found.nodeos:
         assert nodeos.id
     follow_up(found)
+
+
+def test_a_replaced_program_is_told() -> None:
+    """What lies at its path is not what runs, so the command that asks that file is not believed."""
+    command = {"command/nodeos-full-version": "exit 0\nv5.0.3-d133c6413ce8ce2e96096a0513ec25b4a8dbe837\n"}
+    whole = survey(process(), command)
+    assert whole.host.facts["nodeos.nodeos@eos.full_version"].startswith("v5.0.3-d133c6")
+    replaced = survey(process(exe="/usr/bin/nodeos (deleted)"), command)
+    assert replaced.nodeos[0].executable_deleted
+    assert "nodeos.nodeos@eos.full_version" not in replaced.host.facts
+
+
+DOCKER = "0::/system.slice/docker-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope\n"
+
+
+def test_a_container_is_seen_from_the_host() -> None:
+    """Its files are read through its own root; a unit of the runtime is not the nodeos's."""
+    own = layouts.mounts("0:50 / overlay overlay", "65:160 /data xfs /dev/sdaa")["/proc/self/mountinfo"]
+    command = "nodeos\0--config-dir\0/config\0--data-dir\0/data\0"
+    host = dict(layouts.SATA_WITH_SWAP_PARTITION) | layouts.mounts("8:1 / ext4 /dev/sda1")
+    found = survey(host, process(cgroup=DOCKER, mountinfo=own, cmdline=command))
+    nodeos = found.nodeos[0]
+    assert (nodeos.container, nodeos.unit, nodeos.root) == ("docker 0123456789ab", None, "/proc/42/root")
+    assert nodeos.state_dir == "/data/state"
+    assert found.host.facts["nodeos.nodeos.state_filesystem"] == "xfs"
+    paths = {question.path for question in follow_up(found)}
+    assert "/proc/42/root/config/config.ini" in paths
+    assert "/proc/42/root/data/state/shared_memory.bin" in paths
+
+
+LOG_TIME = "2026-11-30T02:30:00.000"
+
+
+@pytest.mark.parametrize(
+    ("log", "told", "mode"),
+    [
+        (f"{LOG_TIME}\tNon-default options: database-map-mode = heap, secret = x\n", "read", "heap"),
+        ("2020-01-01T00:00:00.000\tNon-default options: database-map-mode = heap\n", "read", "mapped_private"),
+        (ReadStatus.DENIED, "not permitted", "mapped_private"),
+        (ReadStatus.ABSENT, "not there", "mapped_private"),
+    ],
+)
+def test_the_log_says_what_it_runs_with(log: str | ReadStatus, told: str, mode: str) -> None:
+    """Its options win over file and command line, unless the line is of an earlier process."""
+    found = survey(process(log=log), {"config/nodeos@eos": CONFIG})
+    nodeos = found.nodeos[0]
+    assert (nodeos.log, nodeos.map_mode) == (told, mode)
+    assert "secret" not in nodeos.options
+    assert ("nodeos/nodeos@eos/log" in found.denied) is (log is ReadStatus.DENIED)
