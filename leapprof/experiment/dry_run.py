@@ -1,8 +1,10 @@
 """Every step and every command of a playbook, in order, with times. Pure: no host is asked."""
 
+from itertools import groupby
+
 from leapprof.config.playbook_schema import Playbook
 from leapprof.experiment.rollback import prove_roll_back
-from leapprof.experiment.steps import Step, plan_steps
+from leapprof.experiment.steps import Step, StepKind, plan_steps
 from leapprof.units import format_duration
 
 
@@ -14,13 +16,18 @@ def dry_run_lines(playbook: Playbook) -> tuple[str, ...]:
         "",
     ]
     elapsed_s, is_exact = 0.0, True
-    for step in plan_steps(playbook):
-        clock = _clock(elapsed_s) + ("" if is_exact else "+")
-        mark = "!" if step.changes_host else " "
-        lines.append(f"{mark} {clock:>10}  {_titled(step)}")
-        lines += [f"                 {command}" for command in step.commands]
-        elapsed_s += step.seconds or 0.0
-        is_exact = is_exact and step.seconds is not None
+    for _, group in groupby(plan_steps(playbook), key=lambda step: (step.stage, step.kind is StepKind.GATES)):
+        steps = list(group)
+        for step in steps:
+            clock = _clock(elapsed_s) + ("" if is_exact else "+")
+            mark = "!" if step.changes_host else " "
+            lines.append(f"{mark} {clock:>10}  {_titled(step)}")
+            lines += [f"                 {command}" for command in step.commands]
+            is_exact = is_exact and step.seconds is not None
+            elapsed_s += 0.0 if step.kind is StepKind.GATES else step.seconds or 0.0
+        if steps[0].kind is StepKind.GATES:  # all hosts wait at once
+            elapsed_s += max(step.seconds or 0.0 for step in steps)
+            is_exact = False
     proof = prove_roll_back(playbook)
     offered = "offered" if proof.holds else "not offered"
     lines += [
