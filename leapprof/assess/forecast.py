@@ -30,7 +30,7 @@ from leapprof.units import TB
 
 NOT_SETTLED = warning(
     "not-settled",
-    "Nodeos was not live after warm-up: the whole recording is taken, its start too.",
+    "Nodeos was never live for long after warm-up: the whole recording is taken, stops and starts too.",
     "Record when nodeos has been at the head for some minutes.",
 )
 METHOD = {
@@ -86,7 +86,7 @@ def forecast(recording: RecordingTables, options: ForecastOptions | None = None)
     side, is_settled = _side(recording, windows)
     known = _rates(side)
     if not known and is_settled:
-        side, is_settled = whole_side(recording, windows), False
+        side, is_settled = whole_side(recording), False
         known = _rates(side)
     if not known:
         raise NotEnoughDataError(
@@ -133,7 +133,7 @@ def _side(recording: RecordingTables, windows: Sequence[RestartWindow]) -> tuple
     try:
         return steady_side(recording, windows), True
     except NotEnoughDataError:
-        return whole_side(recording, windows), False
+        return whole_side(recording), False
 
 
 def _rates(side: CutSide) -> dict[str, SteadyWrites]:

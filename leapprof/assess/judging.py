@@ -1,6 +1,7 @@
 """Rows → metric comparisons: effects, p values over all of them, thresholds, verdicts."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from leapprof.analysis.compare import (
     benjamini_hochberg,
@@ -14,13 +15,15 @@ from leapprof.analysis.verdict import Judgement, Sides, Traits, judge
 from leapprof.assess.adjusting import Adjustment, adjuster
 from leapprof.assess.rows import Row
 from leapprof.assess.sides import CutSide
+from leapprof.assess.write_back import WRITES, write_back_clauses
 from leapprof.model import Effect, Grade, MetricComparison, Verdict
 
 
 def judged(rows: Sequence[Row], before: CutSide, after: CutSide) -> tuple[MetricComparison, ...]:
     """Return the comparison of every row; p values of the headline by Holm, of the others by Benjamini-Hochberg."""
     known = adjuster(rows, before, after)
-    adjustments = [known.adjust(row) for row in rows]
+    write_back = write_back_clauses(before, after)
+    adjustments = [_with_write_back(known.adjust(row), row, write_back) for row in rows]
     p_values = [_p(row, made) for row, made in zip(rows, adjustments, strict=True)]
     strict = holm([p if row.is_headline else None for p, row in zip(p_values, rows, strict=True)])
     loose = benjamini_hochberg(
@@ -30,6 +33,13 @@ def judged(rows: Sequence[Row], before: CutSide, after: CutSide) -> tuple[Metric
         _compared(row, p, s if s is not None else other, made)
         for row, p, s, other, made in zip(rows, p_values, strict, loose, adjustments, strict=True)
     )
+
+
+def _with_write_back(made: Adjustment, row: Row, clauses: tuple[str, ...]) -> Adjustment:
+    """Return the adjustment of a row of writes with what the kernel did otherwise: nodeos is not credited with it."""
+    if not clauses or row.spec.name not in WRITES:
+        return made
+    return replace(made, confounded=(*made.confounded, *clauses))
 
 
 def _p(row: Row, made: Adjustment) -> float | None:

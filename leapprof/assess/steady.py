@@ -49,10 +49,10 @@ def steady_side(recording: RecordingTables, windows: Sequence[RestartWindow] = (
     return _without(cut_side(recording, "recording", choice), windows)
 
 
-def whole_side(recording: RecordingTables, windows: Sequence[RestartWindow] = ()) -> CutSide:
-    """Return a whole recording but its stops and starts, for one in which nodeos never settled."""
+def whole_side(recording: RecordingTables) -> CutSide:
+    """Return a whole recording, stops and starts too, for one in which nodeos never settled."""
     side = cut_side(recording, "recording", WindowChoice())
-    return _without(replace(side, left_out=Stretches(start_s=np.empty(0), end_s=np.empty(0))), windows)
+    return replace(side, left_out=Stretches(start_s=np.empty(0), end_s=np.empty(0)))
 
 
 def _without(side: CutSide, windows: Sequence[RestartWindow]) -> CutSide:

@@ -7,8 +7,9 @@ from leapprof.assess.restart_writes import restart_writes, state_sizes
 from leapprof.assess.restarts import restart_costs, restart_windows
 from leapprof.assess.samples import RecordingTables
 from leapprof.assess.steady import SteadyWrites, steady_side, steady_writes
+from leapprof.assess.write_back import apart
 from leapprof.errors import NotEnoughDataError
-from leapprof.model import Effect, Interval, Recording
+from leapprof.model import Effect, Interval
 from leapprof.model.wear import DeviceForecast, WearForecast, WhatIf
 from leapprof.units import TB, format_bytes
 
@@ -57,36 +58,15 @@ def with_what_if(
         raise NotEnoughDataError(
             RATE, "no drive of this host that carries state", "a recording with nodeos in it"
         )
-    apart = _conditions_apart(forecast.recording, before.manifest)
+    differing = apart(before.manifest, forecast.recording)
+    notes = (f"write-back is another here than in the pair: {', '.join(differing)}",) if differing else ()
     return replace(
         forecast,
         devices=tuple(
-            replace(d, what_if=_applied(d, pair, forecast, apart)) if "state" in d.roles else d
+            replace(d, what_if=_applied(d, pair, forecast, notes)) if "state" in d.roles else d
             for d in forecast.devices
         ),
     )
-
-
-def _conditions(recording: Recording) -> dict[str, str]:
-    """Return what decides how the kernel writes a state back: kernel, filesystem, read-ahead, cache of pages."""
-    facts = {
-        "kernel": recording.host.facts.get("kernel"),
-        "huge pages": recording.host.facts.get("thp_enabled"),
-    }
-    for nodeos in recording.nodeos:
-        mount = recording.topology.mount_of(nodeos.state_dir) if nodeos.state_dir else None
-        device = recording.topology.device_of(nodeos.state_dir) if nodeos.state_dir else None
-        facts["filesystem"] = mount.filesystem if mount else None
-        ahead = device.read_ahead_kb if device else None
-        facts["read-ahead"] = f"{ahead} kB" if ahead is not None else None
-    return {name: text for name, text in facts.items() if text is not None}
-
-
-def _conditions_apart(here: Recording, pair: Recording) -> tuple[str, ...]:
-    """Return a note when the pair was measured under another kernel, filesystem or read-ahead than this host has."""
-    mine, other = _conditions(here), _conditions(pair)
-    apart = [f"{n} {other[n]} there, {mine[n]} here" for n in mine if n in other and mine[n] != other[n]]
-    return (f"write-back differs with these: {'; '.join(apart)}",) if apart else ()
 
 
 def _measured(before: RecordingTables, after: RecordingTables, named: str) -> MeasuredPair:
@@ -148,14 +128,14 @@ def _describe(before: RecordingTables, after: RecordingTables, named: str) -> st
 
 
 def _applied(
-    device: DeviceForecast, pair: MeasuredPair, forecast: WearForecast, apart: tuple[str, ...]
+    device: DeviceForecast, pair: MeasuredPair, forecast: WearForecast, conditions: tuple[str, ...]
 ) -> WhatIf:
     """Return the projection: the ratio on what nodeos writes, where that is known, else on all of the drive."""
     effect = pair.effect
     ids = {n.id for n in forecast.recording.nodeos}
     shares = [w.bytes_per_s for w in device.writers if w.who in ids]
     known = [s for s in shares if s is not None]
-    notes = list(apart)
+    notes = list(conditions)
     share = 1.0
     if known and len(known) == len(shares) and 0 < sum(known) <= device.bytes_per_s:
         share = sum(known) / device.bytes_per_s

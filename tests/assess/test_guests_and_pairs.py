@@ -115,9 +115,12 @@ def test_an_interval_of_a_projection_multiplies_ends():
 
 def test_other_conditions_of_the_pair_are_noted():
     """Kernel and read-ahead decide write-back as well."""
-    devices = (replace(DRIVE, read_ahead_kb=4096), replace(PARTITION, read_ahead_kb=4096))
-    found = with_what_if(forecast(made()), *pair(facts={"kernel": "5.15"}, devices=devices))
-    assert any("5.15 there" in n and "6.1 here" in n for n in found.devices[0].what_if.notes)
+    here = made(devices=(DRIVE, replace(PARTITION, read_ahead_kb=128)))
+    devices = (DRIVE, replace(PARTITION, read_ahead_kb=4096))
+    found = with_what_if(forecast(here), *pair(facts={"kernel": "5.15"}, devices=devices))
+    (note,) = [n for n in found.devices[0].what_if.notes if "write-back" in n]
+    assert "kernel 5.15 and 6.1" in note
+    assert "4096 kB and 128 kB" in note
 
 
 def test_a_reconstructed_pair_is_no_measurement():

@@ -106,7 +106,7 @@ def as_drive(recording: LoadedRecording, name: str) -> LoadedRecording:
         replace(d, kind=DeviceKind.DISK, parents=(), model="a drive of our own") if d.name == name else d
         for d in topology.devices
     )
-    manifest = replace(recording.manifest, topology=replace(topology, devices=devices), nodeos=())
+    manifest = replace(recording.manifest, topology=replace(topology, devices=devices), nodeos=(), events=())
     return replace(recording, manifest=manifest)
 
 
@@ -181,7 +181,7 @@ def test_a_command_of_the_operator_tells_what_the_drive_took(tmp_path: Path) -> 
         time.sleep(1.5)
     (recording,) = found
     assert recording.table("smart").rows == 2
-    alone = replace(recording, manifest=replace(recording.manifest, nodeos=()))
+    alone = replace(recording, manifest=replace(recording.manifest, nodeos=(), events=()))
     result = forecast(alone)
     drives = [d for d in result.devices if d.device == disk]
     if not drives:
