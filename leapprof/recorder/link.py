@@ -20,6 +20,7 @@ END_TIMEOUT_S = 10.0
 BEAT_EVERY_S = 10.0
 CLOCK_ROUNDS = 5
 MAX_TAIL_CHARS = 300
+NEVER_ANSWERED = " before the agent answered; look at the login shell and what it prints before a command"
 
 
 def choose_agent(source: Source) -> str:
@@ -42,6 +43,7 @@ class AgentLink:
     decoder: FrameDecoder
     _waiting: list[Frame] = field(default_factory=list)
     _beat_s: float = 0.0
+    _has_answered: bool = False
 
     @classmethod
     def open(cls, source: Source, kind: str, clock: Clock) -> "AgentLink":
@@ -52,7 +54,10 @@ class AgentLink:
         """
         python = kind == "python"
         channel = source.open(python_command() if python else sh_command())
-        channel.write(python_payload() if python else sh_payload())
+        try:
+            channel.write(python_payload() if python else sh_payload())
+        except ChannelClosedError as error:
+            raise SourceError(source.name, error.problem + NEVER_ANSWERED) from error
         return cls(
             host=source.name,
             kind=kind,
@@ -84,7 +89,10 @@ class AgentLink:
         Raises:
             SourceError: the channel has ended, or there is no answer in time.
         """
-        self.send(encoded)
+        try:
+            self.send(encoded)
+        except ChannelClosedError as error:
+            raise SourceError(self.host, error.problem + NEVER_ANSWERED) from error
         deadline_s = self.clock.monotonic_s() + ANSWER_TIMEOUT_S
         while self.clock.monotonic_s() < deadline_s:
             frames = self.poll(1.0)
@@ -107,11 +115,13 @@ class AgentLink:
         if waiting:
             return waiting
         try:
-            return self.decoder.feed(self.channel.read(timeout_s))
+            frames = self.decoder.feed(self.channel.read(timeout_s))
         except ChannelClosedError as error:
             tail = self.channel.stderr_tail.strip()[-MAX_TAIL_CHARS:]
             told = f"{error.problem}: {tail}" if tail and tail not in error.problem else error.problem
-            raise SourceError(self.host, told) from error
+            raise SourceError(self.host, told if self._has_answered else told + NEVER_ANSWERED) from error
+        self._has_answered |= bool(frames)
+        return frames
 
     def end(self, message: bytes = END_MESSAGE) -> list[Frame]:
         """Ask the agent, or the sampler of its spool, to end and return what it still sends."""

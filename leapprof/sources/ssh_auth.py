@@ -169,6 +169,10 @@ def _explain(settings: SshSettings, attempts: _Attempts) -> str:
     beyond = [*attempts.only_openssh, *settings.wants]
     if beyond:
         parts.append(f"{', '.join(beyond)}: only --transport openssh can use these")
+    if attempts.tried:
+        parts.append(
+            "put the public half of one into the host's authorized_keys, or name another IdentityFile"
+        )
     return "; ".join(parts)
 
 
