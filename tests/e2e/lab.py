@@ -1,7 +1,8 @@
 """A small laboratory: sshds on loopback ports, two stand-ins for nodeos, and leapprof run as a program.
 
-``wax-owner`` logs in as the user whom its stand-in belongs to, and comes through a jump host; ``wax-other`` logs in as the same
-unprivileged user and looks at a stand-in of root. ``bare-…`` are the same two where no Python is found.
+``wax-owner`` logs in as the user whom its stand-in belongs to, and comes through a jump host; ``wax-other``
+logs in as the same unprivileged user and looks at a stand-in of root. ``bare-…`` are the same two where no
+Python is found.
 """
 
 import contextlib

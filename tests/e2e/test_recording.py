@@ -1,7 +1,6 @@
 """From sshd to report: what is recorded over real connections, as the owner of nodeos and as another user."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
