@@ -1,54 +1,100 @@
 """Difference in differences: what the change did beyond what happened to a node that was left alone.
 
 A control (another node of the same chain, recorded at the same two times) has seen the same load, hours and
-weather. What it shows is taken off; the interval adds both by squares (MOVER).
+weather. What it shows is taken off; the interval adds both by squares (MOVER), and the verdict stands on what is
+left. The grade is the lower of both.
 """
 
-import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from leapprof.analysis.compare import holm, less, p_of_effect
+from leapprof.analysis.verdict import Traits, settle
 from leapprof.assess.metrics import METRICS
-from leapprof.assess.texts import short_effect
-from leapprof.model import Comparison, Effect, Interval, MetricComparison
+from leapprof.assess.texts import headline, short_effect
+from leapprof.model import Comparison, Effect, Grade, MetricComparison
 
-_HEADLINE = frozenset(spec.name for spec in METRICS if spec.headline)
+_MEMORY_S = {spec.name: spec.memory_s for spec in METRICS}
+_GRADES = (Grade.TOO_SHORT, Grade.PRELIMINARY, Grade.FULL)
 
 
 def with_control(comparison: Comparison, control: Comparison) -> Comparison:
-    """Return a comparison that also says what is left of each headline metric beyond the control's difference.
+    """Return a comparison whose headline metrics are judged by what is left beyond the control's difference.
 
     Args:
         comparison: of the node that was changed.
         control: of a node that was not, at the same times.
     """
-    said = {"control host": control.before.recording.host.name}
-    for metric in comparison.metrics:
-        other = _counterpart(metric, control)
-        if metric.name not in _HEADLINE or other is None or metric.difference is None or metric.refused:
-            continue
-        assert other.difference is not None
-        beyond = beyond_control(metric.difference, other.difference)
-        whom = metric.subject.device or metric.subject.nodeos
-        said[f"{metric.name} {whom}" if whom else metric.name] = (
-            f"{short_effect(beyond, metric.unit)} beyond the control's {short_effect(other.difference, metric.unit)}"
-        )
-    return replace(comparison, control=said)
+    host = control.before.recording.host.name
+    pairs = [(m, _counterpart(m, control) if _is_judged(m) else None) for m in comparison.metrics]
+    beyond = [_beyond(m, other) if other else None for m, other in pairs]
+    adjusted_p = holm([p_of_effect(effect) if effect else None for effect in beyond])
+    metrics = tuple(
+        _judged(m, other, effect, p, host) if other and effect else m
+        for (m, other), effect, p in zip(pairs, beyond, adjusted_p, strict=True)
+    )
+    said = {"control host": host}
+    for (metric, other), effect in zip(pairs, beyond, strict=True):
+        if other is not None and effect is not None:
+            whom = metric.subject.device or metric.subject.nodeos
+            said[f"{metric.name} {whom}" if whom else metric.name] = (
+                f"{short_effect(effect, metric.unit)} beyond the control's "
+                f"{short_effect(_plain(other), metric.unit)}"
+            )
+    return replace(
+        comparison,
+        metrics=metrics,
+        control=said,
+        headline=headline(metrics, comparison.wear, (comparison.before, comparison.after)),
+    )
 
 
 def beyond_control(changed: Effect, control: Effect) -> Effect:
     """Return the difference of two differences; without interval when either has none."""
-    value = changed.value - control.value
-    if changed.ci95 is None or control.ci95 is None:
-        return Effect(value=value, ci95=None)
-    down = math.hypot(changed.value - changed.ci95.low, control.ci95.high - control.value)
-    up = math.hypot(changed.ci95.high - changed.value, control.value - control.ci95.low)
-    return Effect(value=value, ci95=Interval(low=value - down, high=value + up))
+    return less(changed, control)
+
+
+def _is_judged(metric: MetricComparison) -> bool:
+    """Return whether a control says something of a metric."""
+    return metric.headline and metric.difference is not None and metric.threshold is not None
+
+
+def _plain(metric: MetricComparison) -> Effect:
+    """Return the difference as it was: the control stands for load and hours."""
+    assert metric.difference is not None
+    return metric.difference
+
+
+def _beyond(metric: MetricComparison, other: MetricComparison) -> Effect:
+    return beyond_control(_plain(metric), _plain(other))
+
+
+def _judged(
+    metric: MetricComparison, other: MetricComparison, effect: Effect, p_adjusted: float | None, host: str
+) -> MetricComparison:
+    """Return a metric whose verdict stands on what is left beyond the control."""
+    assert metric.threshold is not None
+    grade = min(metric.grade, other.grade, key=_GRADES.index)
+    traits = Traits(
+        better=metric.better, threshold=metric.threshold, memory_s=_MEMORY_S.get(metric.name, 0.0)
+    )
+    verdict, reason = settle(effect, p_adjusted, traits, grade)
+    why = f"beyond the control {host}, which moved by {short_effect(_plain(other), metric.unit)}"
+    return replace(
+        metric,
+        adjusted=effect,
+        adjusted_for=why,
+        p_value=p_of_effect(effect),
+        p_adjusted=p_adjusted,
+        grade=grade,
+        verdict=verdict,
+        reason=f"{why}: {reason}",
+    )
 
 
 def _counterpart(metric: MetricComparison, control: Comparison) -> MetricComparison | None:
     """Return the control's metric of the same name and role, or its only one of that name; None without."""
-    found = list(_measured(metric.name, control))
+    found = list(_measured(metric.name, control.metrics))
     of_role = [m for m in found if m.subject.role == metric.subject.role]
     for candidates in (of_role, found):
         if len(candidates) == 1:
@@ -56,6 +102,6 @@ def _counterpart(metric: MetricComparison, control: Comparison) -> MetricCompari
     return None
 
 
-def _measured(name: str, control: Comparison) -> Iterator[MetricComparison]:
-    """Yield the control's metrics of a name that are on both sides."""
-    yield from (m for m in control.metrics if m.name == name and m.difference is not None)
+def _measured(name: str, metrics: Sequence[MetricComparison]) -> Iterator[MetricComparison]:
+    """Yield the metrics of a name that are on both sides."""
+    yield from (m for m in metrics if m.name == name and m.difference is not None)
