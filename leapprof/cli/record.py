@@ -31,6 +31,9 @@ def command(
     retention: Annotated[
         str | None, typer.Option("--retention", help="How far an always-on recording reaches back (30d).")
     ] = None,
+    metrics_listen: Annotated[
+        str | None, typer.Option("--metrics-listen", help="Serve the last readings: 127.0.0.1:9777")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Sample hosts into DIR/<host>-<phase>-<start>/, until the duration is over or Ctrl-C.
@@ -54,5 +57,6 @@ def command(
             attach=attach,
             retention=retention,
             as_json=as_json,
+            metrics_listen=metrics_listen,
         )
     )

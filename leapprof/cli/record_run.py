@@ -23,6 +23,7 @@ from leapprof.model.access import HostConfig
 from leapprof.recorder.clock import SystemClock
 from leapprof.recorder.hosts import SessionResult, record_hosts
 from leapprof.recorder.naming import check_phase
+from leapprof.recorder.observer import Observer
 from leapprof.recorder.planning import RecordOptions, check_interval
 from leapprof.recorder.session import HostSession
 from leapprof.recorder.spooling import SpoolChoice
@@ -49,6 +50,7 @@ class RecordRequest:
     attach: bool
     retention: str | None
     as_json: bool
+    metrics_listen: str | None = None
 
 
 def run(asked: RecordRequest) -> None:
@@ -70,7 +72,11 @@ def run(asked: RecordRequest) -> None:
     _check_out(asked.out)
     stop = StopEvent()
     names = [host.name for host in found]
-    with stopped_by_signals(stop) as caught, watching(names, quiet=asked.as_json) as observer:
+    with (
+        stopped_by_signals(stop) as caught,
+        watching(names, quiet=asked.as_json) as watcher,
+        _serving(asked.metrics_listen, watcher) as observer,
+    ):
         sessions = [
             HostSession(
                 host=host,
@@ -89,6 +95,23 @@ def run(asked: RecordRequest) -> None:
         results = record_hosts(sessions, stop)
     _print_results(results, asked.as_json)
     _raise_outcome(results, bool(caught), asked.out)
+
+
+@contextmanager
+def _serving(listen: str | None, observer: Observer) -> Iterator[Observer]:
+    """Yield the observer, with a /metrics endpoint in front of it when one is wanted.
+
+    Raises:
+        ConfigError: the address cannot be listened on.
+    """
+    if listen is None:
+        yield observer
+        return
+    from leapprof.recorder.metrics_server import MetricsObserver, MetricsServer
+
+    shown = MetricsObserver(observer)
+    with MetricsServer(listen, shown):
+        yield shown
 
 
 def _command_line(asked: Sequence[str], host: str) -> str:

@@ -12,6 +12,7 @@ from leapprof.importers.blocks import Block, Imported
 from leapprof.importers.devices import Columns, DeviceFacts, devices_of, join_paths
 from leapprof.importers.prom_findings import coarser, four_kn, paths_joined, server_findings
 from leapprof.importers.prom_names import Exporter
+from leapprof.importers.prom_own import fetch_own
 from leapprof.importers.prom_read import Scrapes, read_query, read_scrapes
 from leapprof.importers.prom_server import Server
 from leapprof.importers.prom_targets import FetchRequest, Target, check_request, find_targets, grid_of
@@ -47,7 +48,17 @@ def fetch(server: Server, request: FetchRequest) -> Iterator[Imported]:
         SourceError: it cannot be asked.
     """
     request = check_request(request)
-    for host, targets in find_targets(server, request).items():
+    found = False
+    for own in fetch_own(server, request):
+        found = True
+        yield own
+    try:
+        hosts = find_targets(server, request)
+    except NotEnoughDataError:
+        if found:
+            return
+        raise
+    for host, targets in hosts.items():
         yield _host(server, host, targets, request)
 
 

@@ -1,0 +1,149 @@
+"""Recording → OpenMetrics → promtool → Prometheus → recording loses nothing but what docs/prometheus.md names."""
+
+import json
+import re
+import subprocess
+import sys
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from leapprof.assess.load import load
+from leapprof.cli.export_openmetrics import export_openmetrics
+from leapprof.errors import ConfigError
+from leapprof.importers.prom_access import server_access
+from leapprof.importers.prom_server import Server
+from leapprof.importers.prom_targets import FetchRequest
+from leapprof.importers.prometheus import fetch
+from leapprof.importers.recording import write_recording
+from leapprof.ingest.columns import TABLES
+from leapprof.ingest.exposition import PREFIX, columns_by_sample
+from tests.importers.servers import missing, prometheus
+
+pytestmark = pytest.mark.skipif(
+    bool(missing("prometheus", "promtool")), reason=f"not installed: {missing('prometheus', 'promtool')}"
+)
+DASHBOARD = Path(__file__).parents[2] / "grafana" / "leapprof.json"
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
+    """Return five real seconds of this host."""
+    out = tmp_path_factory.mktemp("recorded")
+    argv = [
+        sys.executable,
+        "-c",
+        "from leapprof.cli.main import main; main()",
+        "record",
+        "local",
+        "--phase",
+        "before",
+    ]
+    subprocess.run(
+        [*argv, "--duration", "5s", "--out", str(out)], check=True, capture_output=True, timeout=60
+    )
+    return load(next(out.iterdir()))
+
+
+@pytest.fixture(scope="module")
+def server(recording, tmp_path_factory):
+    """Yield a Prometheus that holds the recording."""
+    directory = tmp_path_factory.mktemp("om")
+    file = export_openmetrics(recording, directory)
+    argv = ["promtool", "tsdb", "create-blocks-from", "openmetrics", str(file), str(directory / "blocks")]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    with prometheus(directory / "server", blocks=directory / "blocks") as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def again(recording, server, tmp_path_factory):
+    """Return the recording that was read back."""
+    manifest = recording.manifest
+    request = FetchRequest(
+        selector="", start_s=manifest.started_wall_ns // 10**9 - 1, end_s=manifest.ended_wall_ns // 10**9 + 2
+    )
+    with Server(server_access(server, {})) as asked:
+        (found,) = fetch(asked, request)
+    return load(write_recording(found, tmp_path_factory.mktemp("again"), phase=manifest.phase, command=""))
+
+
+def _order(table):
+    texts = [
+        np.array([v or "" for v in table.texts[n]], dtype=str) for n in sorted(table.texts) if n != "stage"
+    ]
+    return np.lexsort([table.integers["seq"].values, *texts])
+
+
+def test_every_integer_of_every_table_comes_back(recording, again):
+    """Times come back to the millisecond, everything else exactly."""
+    assert {"host", "device"} <= set(recording.table_names) == set(again.table_names)
+    for name in recording.table_names:
+        before, after = recording.table(name), again.table(name)
+        first, second = _order(before), _order(after)
+        for column, cells in before.integers.items():
+            if not cells.present.any():
+                continue
+            mine = after.integers[column]
+            np.testing.assert_array_equal(cells.present[first], mine.present[second], err_msg=column)
+            kept = cells.present[first]
+            if column == "wall_ns":
+                assert (np.abs(cells.values[first] - mine.values[second]) < 1_000_000).all()
+            else:
+                np.testing.assert_array_equal(
+                    cells.values[first][kept], mine.values[second][kept], err_msg=column
+                )
+
+
+def test_host_and_devices_come_back(recording, again):
+    """Facts and the device graph, as far as comparisons need them."""
+    mine, its = again.manifest, recording.manifest
+    assert mine.host == its.host
+    assert mine.interval_s == its.interval_s
+    assert {(d.name, d.kind, d.parents) for d in mine.topology.devices} == {
+        (d.name, d.kind, d.parents) for d in its.topology.devices
+    }
+
+
+def test_an_export_never_overwrites(recording, tmp_path):
+    """The second one is refused."""
+    export_openmetrics(recording, tmp_path)
+    with pytest.raises(ConfigError, match="exists already"):
+        export_openmetrics(recording, tmp_path)
+
+
+def _expressions():
+    document = json.loads(DASHBOARD.read_text())
+    return [target["expr"] for panel in document["panels"] for target in panel["targets"]]
+
+
+def test_the_dashboard_asks_only_for_metrics_that_exist():
+    """Each name is a column of a table, or an info metric."""
+    known = {sample for table in TABLES for sample in columns_by_sample(table)} | {f"{PREFIX}_event"}
+    asked = {name for expression in _expressions() for name in re.findall(rf"{PREFIX}_\w+", expression)}
+    assert asked
+    assert asked <= known
+
+
+def test_prometheus_understands_the_dashboard(server):
+    """Every expression is parsed once Grafana's variables are filled in."""
+    for expression in _expressions():
+        filled = re.sub(r"\$(host|phase|device)", ".*", expression).replace("$__rate_interval", "1m")
+        query = urllib.parse.urlencode({"query": filled})
+        with urllib.request.urlopen(f"{server}/api/v1/query?{query}", timeout=10) as answer:
+            assert json.load(answer)["status"] == "success"
+
+
+def test_pandas_and_pyarrow_open_parquet_without_help(recording, tmp_path):
+    """Integers stay integers, missing ones null."""
+    import pandas as pd
+
+    from leapprof.cli.export_files import export_tables
+
+    paths = list(export_tables(recording, tmp_path, "parquet"))
+    host = pd.read_parquet(next(p for p in paths if p.stem == "host"))
+    assert len(host) == recording.table("host").rows
