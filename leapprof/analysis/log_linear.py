@@ -87,6 +87,37 @@ class LogLinear:
         return base64.b64encode(zlib.compress(bytes(out), 6)).decode("ascii")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Buckets:
+    """Where the buckets of a histogram end: our own narrow ones, or those of a service.
+
+    Attributes:
+        bounds: upper ends of a service's buckets, increasing; empty for our own. A service's counts are kept at the
+            upper ends of their buckets, and those beyond all at LARGEST.
+    """
+
+    bounds: tuple[int, ...] = ()
+
+    def edges(self, bucket: int) -> tuple[int, int | None]:
+        """Return between which values the counts of a bucket lie; no upper one beyond all bounds."""
+        if not self.bounds:
+            return bounds_of(bucket)
+        at = next((i for i, bound in enumerate(self.bounds) if bucket_of(bound) >= bucket), len(self.bounds))
+        low = self.bounds[at - 1] if at else 0
+        return low, self.bounds[at] if at < len(self.bounds) else None
+
+    def quantile(self, whole: LogLinear, probability: float) -> float | None:
+        """Return a quantile; inside a service's bucket interpolated, beyond all bounds the last one."""
+        bucket = whole.quantile_bucket(probability)
+        if not self.bounds or bucket is None:
+            return whole.quantile(probability)
+        low, high = self.edges(bucket)
+        if high is None:
+            return float(low)
+        below = whole.count_up_to(bucket - 1)
+        return low + (high - low) * (probability * whole.total - below) / whole.counts[bucket]
+
+
 def middle_of(bucket: int) -> float:
     """Return the middle of a bucket; of one that holds a single value, that value."""
     low, beyond = bounds_of(bucket)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from leapprof.analysis.batch import batch_length_s, batch_means
 from leapprof.analysis.estimate import CONFIDENCE, estimate, lag1, standard_error, t_quantile
-from leapprof.analysis.log_linear import LogLinear, bounds_of, decode, merged
+from leapprof.analysis.log_linear import Buckets, LogLinear, decode, merged
 from leapprof.assess.measure import MeasuredSide
 from leapprof.assess.metrics import METRICS, MetricSpec, SubjectKind
 from leapprof.assess.samples import RecordingTables, timeline_s
@@ -54,6 +54,7 @@ class _Rows:
         histograms: of its delays.
         errors: its failed attempts.
         columns: name of a quantile → seconds, NaN where nothing succeeded.
+        buckets: of the histograms: fine ones, or those of a service.
     """
 
     time_s: NDArray[np.float64]
@@ -61,6 +62,7 @@ class _Rows:
     histograms: tuple[LogLinear, ...]
     errors: NDArray[np.int64]
     columns: dict[str, NDArray[np.float64]]
+    buckets: Buckets
 
     @property
     def counts(self) -> NDArray[np.float64]:
@@ -123,6 +125,13 @@ def _pairs(
     yield from ((key[0], key[1], None, key) for key in left_after)
 
 
+def histogram_of(rows: Table) -> tuple[LogLinear, Buckets]:
+    """Return the delays of all rows of one operation together; a damaged histogram is left out."""
+    decoded = [_decoded(text) for text in rows.texts["histogram"]]
+    whole = merged(h.counts for h in decoded if h is not None)
+    return whole, _buckets(rows, np.arange(rows.rows)) if rows.rows else Buckets()
+
+
 def _where(key: Key) -> Mapping[str, str]:
     return {"probe": key[0], "operation": key[1], "target": key[2]}
 
@@ -145,7 +154,16 @@ def _rows(side: CutSide, key: Key | None) -> _Rows | None:
         histograms=tuple(h for h in found.values() if h is not None),
         errors=table.integers["errors"].values[keep],
         columns={name: _seconds(table, name, keep) for name in (*PROBABILITIES, "max_s")},
+        buckets=_buckets(table, keep),
     )
+
+
+def _buckets(table: Table, keep: NDArray[np.int64]) -> Buckets:
+    """Return the buckets of the first block; the probe makes all blocks of a run alike."""
+    texts = table.texts.get("bounds_ns")
+    text = texts[keep[0]] if texts is not None else None
+    parts = str(text).split(",") if text else []
+    return Buckets(bounds=tuple(int(p) for p in parts if p.isascii() and p.isdigit()))
 
 
 def _decoded(text: object) -> LogLinear | None:
@@ -169,7 +187,7 @@ def _measured(spec: MetricSpec, rows: _Rows | None, side: CutSide) -> MeasuredSi
         return _error_share(rows, side)
     series = _series(rows, rows.columns[name])
     whole = merged(h.counts for h in rows.histograms)
-    if not whole.total:
+    if not whole.total or not np.isfinite(series.value).any():
         return None
     plain = _plain(rows, whole, float(np.nanmax(series.value)))
     batches = _batches(series, side)
@@ -190,23 +208,23 @@ def _batches(series: Series, side: CutSide) -> BatchMeans | None:
 
 
 def _plain(rows: _Rows, whole: LogLinear, mean: float) -> Estimate:
-    p50, p95, p99 = (_of(whole, q) for q in (0.5, 0.95, 0.99))
+    p50, p95, p99 = (_of(rows, whole, q) for q in (0.5, 0.95, 0.99))
     return Estimate(
         mean=mean, ci95=None, p50=p50, p95=p95, p99=p99, samples=whole.total,
         effective_samples=None, covered_seconds=float(rows.weight_s.sum()),
     )  # fmt: skip
 
 
-def _of(whole: LogLinear, probability: float) -> float:
+def _of(rows: _Rows, whole: LogLinear, probability: float) -> float:
     """Return a quantile of a histogram with values, seconds."""
-    found = whole.quantile(probability)
+    found = rows.buckets.quantile(whole, probability)
     assert found is not None
     return found / NS_PER_S
 
 
 def _quantile(p: float, rows: _Rows, whole: LogLinear, side: CutSide, plain: Estimate) -> Estimate:
     """Return a quantile with its interval; without one under 20 minutes or where the upper end is not identified."""
-    plain = replace(plain, mean=_of(whole, p))
+    plain = replace(plain, mean=_of(rows, whole, p))
     bucket = whole.quantile_bucket(p)
     assert bucket is not None
     up_to = np.array([h.count_up_to(bucket) for h in rows.histograms], dtype=np.float64)
@@ -217,7 +235,7 @@ def _quantile(p: float, rows: _Rows, whole: LogLinear, side: CutSide, plain: Est
         return plain
     se = standard_error(batches.mean)
     t = t_quantile(0.5 + CONFIDENCE / 2, batches.mean.size - 1)
-    low, high = _bounds(whole, max(p - t * se, 0.0), p + t * se)
+    low, high = _bounds(rows.buckets, whole, max(p - t * se, 0.0), p + t * se)
     spread = p * (1 - p)
     return replace(
         plain,
@@ -230,12 +248,16 @@ def _quantile(p: float, rows: _Rows, whole: LogLinear, side: CutSide, plain: Est
     )
 
 
-def _bounds(whole: LogLinear, low: float, high: float) -> tuple[float, float | None]:
+def _bounds(buckets: Buckets, whole: LogLinear, low: float, high: float) -> tuple[float, float | None]:
     """Return the outer edges of the buckets of two quantiles, seconds; no upper one from probability 1 on."""
     lowest, highest = whole.quantile_bucket(low), whole.quantile_bucket(min(high, 1.0))
     assert lowest is not None
     assert highest is not None
-    return bounds_of(lowest)[0] / NS_PER_S, None if high >= 1 else bounds_of(highest)[1] / NS_PER_S
+    upper = buckets.edges(highest)[1]
+    return (
+        buckets.edges(lowest)[0] / NS_PER_S,
+        None if high >= 1 or upper is None else upper / NS_PER_S,
+    )
 
 
 def _error_share(rows: _Rows, side: CutSide) -> MeasuredSide:

@@ -120,6 +120,65 @@ def rtt(
     )
 
 
+@app.command("histogram")
+def histogram(
+    url: Annotated[str, typer.Argument(help="Root of a Prometheus API: http://host:9090")],
+    start: Annotated[str, typer.Option("--start", help="2024-01-15T00:00:00Z")],
+    end: Annotated[str, typer.Option("--end", help="2024-01-15T01:00:00Z")],
+    out: _Out,
+    phase: _Phase = "",
+    metric: Annotated[str | None, typer.Option("--metric", help="Name without _bucket.")] = None,
+    by: Annotated[str, typer.Option("--by", help="Label that tells operations apart.")] = "",
+    ready: Annotated[
+        str | None,
+        typer.Option("--ready", help="temporal: request and end-to-end delays of Temporal's SDKs."),
+    ] = None,
+    selector: Annotated[str, typer.Option("--selector", help='Label matchers: namespace="prod"')] = "",
+    unit: Annotated[
+        str | None, typer.Option("--unit", help="s, ms or us, where name and bounds do not tell.")
+    ] = None,
+    busy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--busy", help="Query of CPU shares from 0 to 1, say of the database; above 0.8 is named."
+        ),
+    ] = None,
+    block: Annotated[str, typer.Option("--block", help="Several scrapes long.")] = "60s",
+    region: _Region = "local",
+    token_file: Annotated[Path | None, typer.Option("--token-file", help="File with a bearer token.")] = None,
+    basic_auth_file: Annotated[
+        Path | None, typer.Option("--basic-auth-file", help="File with user:password.")
+    ] = None,
+    ca_file: Annotated[Path | None, typer.Option("--ca-file", help="Certificates to trust.")] = None,
+    timeout: Annotated[str, typer.Option("--timeout", help="Of one answer.")] = "60s",
+    as_json: JsonOption = False,
+) -> None:
+    """Take delays from existing Prometheus histograms, one recording for a stretch of time: before, or after."""
+    from leapprof.cli.latency_histogram import HistogramChoice, run_histogram
+    from leapprof.cli.latency_table import print_table
+    from leapprof.cli.prometheus_options import open_server
+
+    choice = HistogramChoice(
+        out=out,
+        phase=phase,
+        region=region,
+        metric=metric,
+        by=by,
+        ready=ready,
+        selector=selector,
+        start=start,
+        end=end,
+        block=block,
+        unit=unit,
+        busy=tuple(busy or ()),
+    )
+    with open_server(url, token_file, basic_auth_file, ca_file, timeout) as server:
+        directory = run_histogram(server, choice)
+    print_table((directory,), as_json=as_json)
+    if not as_json:
+        typer.echo(str(directory))
+
+
 @app.command("table")
 def table(
     recordings: Annotated[list[Path], typer.Argument(metavar="RECORDING…", help="Of probes of delay.")],

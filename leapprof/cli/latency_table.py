@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from leapprof.analysis.log_linear import decode, merged
-from leapprof.assess.latency import delay_subjects
+from leapprof.assess.latency import delay_subjects, histogram_of
 from leapprof.assess.load import LoadedRecording, load
 from leapprof.errors import NotEnoughDataError
 from leapprof.latency.blocks import QUANTILES
@@ -50,6 +49,11 @@ def print_table(recordings: tuple[Path, ...], *, as_json: bool) -> None:
     sys.stdout.write(_json(lines) if as_json else "\n".join(_text(lines)) + "\n")
 
 
+def table_text(recordings: tuple[Path, ...]) -> str:
+    """Return one line an operation and recording, and how each was made."""
+    return "\n".join(_text([line for path in recordings for line in _lines(load(path))])) + "\n"
+
+
 def _lines(recording: LoadedRecording) -> Iterator[Line]:
     subjects = tuple(delay_subjects(recording))
     if not subjects:
@@ -80,9 +84,9 @@ def _lines(recording: LoadedRecording) -> Iterator[Line]:
 
 
 def _delays_ns(rows: Table) -> dict[str, float | None]:
-    whole = merged(decode(str(text)).counts for text in rows.texts["histogram"])
+    whole, buckets = histogram_of(rows)
     longest = rows.integers["max_ns"]
-    found: dict[str, float | None] = {name: whole.quantile(q) for name, q in QUANTILES.items()}
+    found: dict[str, float | None] = {name: buckets.quantile(whole, q) for name, q in QUANTILES.items()}
     found["max"] = float(np.max(longest.values[longest.present])) if longest.present.any() else None
     return found
 

@@ -63,7 +63,8 @@ TABLES: dict[str, TableColumns] = {
         texts=("device", "model", "serial", "meter", "warning"), integers=tuple(_SMART.split())
     ),
     "latency": TableColumns(
-        texts=("probe", "operation", "target", "histogram", "failures"), integers=tuple(_LATENCY.split())
+        texts=("probe", "operation", "target", "histogram", "failures", "bounds_ns"),
+        integers=tuple(_LATENCY.split()),
     ),
     "thread": TableColumns(
         texts=("nodeos", "thread"), integers=("utime_ticks_total", "stime_ticks_total", "threads")

@@ -118,11 +118,11 @@ class Blocks:
                 **_numbers(blocks),
             },
             texts={
-                "probe": _texts([s.probe for s in subjects]),
-                "operation": _texts([s.operation for s in subjects]),
-                "target": _texts([s.target for s in subjects]),
-                "histogram": _texts([b.delays_ns.encode() for b in blocks]),
-                "failures": _texts([failures_text(b.failures) for b in blocks]),
+                "probe": text_column([s.probe for s in subjects]),
+                "operation": text_column([s.operation for s in subjects]),
+                "target": text_column([s.target for s in subjects]),
+                "histogram": text_column([b.delays_ns.encode() for b in blocks]),
+                "failures": text_column([failures_text(b.failures) for b in blocks]),
             },
         )
 
@@ -130,7 +130,7 @@ class Blocks:
 def _numbers(blocks: list[Block]) -> dict[str, Column]:
     """Return the columns of counts and delays."""
     quantiles = {
-        f"{name}_ns": column([_rounded(b.delays_ns.quantile(q)) for b in blocks])
+        f"{name}_ns": column([rounded(b.delays_ns.quantile(q)) for b in blocks])
         for name, q in QUANTILES.items()
     }
     return {
@@ -140,7 +140,7 @@ def _numbers(blocks: list[Block]) -> dict[str, Column]:
         "min_ns": column([b.shortest_ns for b in blocks]),
         **quantiles,
         "max_ns": column([b.longest_ns for b in blocks]),
-        "late_p99_ns": column([_rounded(b.lateness_ns.quantile(0.99)) for b in blocks]),
+        "late_p99_ns": column([rounded(b.lateness_ns.quantile(0.99)) for b in blocks]),
     }
 
 
@@ -151,11 +151,13 @@ def failures_text(failures: dict[Failure, int]) -> str:
     )
 
 
-def _rounded(value: float | None) -> int | None:
+def rounded(value: float | None) -> int | None:
+    """Return a delay in whole nanoseconds."""
     return None if value is None else round(value)
 
 
-def _texts(values: list[str]) -> NDArray[np.object_]:
+def text_column(values: list[str]) -> NDArray[np.object_]:
+    """Return texts as a column."""
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _ZSTD_LEVEL = 9
 _NAME_FORM = "{table}-{number:04d}.parquet"
-_VARYING_TEXTS = frozenset({"stage", "histogram", "failures"})  # describe a row, are no subject
+_VARYING_TEXTS = frozenset({"stage", "histogram", "failures", "bounds_ns"})  # describe a row, are no subject
 _MAX_METADATA_INT_CHARS = 20
 
 

@@ -57,6 +57,12 @@ NAMES = [
     "latency.rtt.p99_s",
     "latency.rtt.max_s",
     "latency.rtt.error_percent",
+    "latency.histogram.p50_s",
+    "latency.histogram.p90_s",
+    "latency.histogram.p95_s",
+    "latency.histogram.p99_s",
+    "latency.histogram.max_s",
+    "latency.histogram.error_percent",
 ]
 
 
