@@ -14,6 +14,9 @@ from importlib import resources
 from leapprof.errors import ParseError
 from leapprof.units import TB
 
+_COLUMNS = (
+    "vendor,product,model_regex,capacity_gb_decimal,rated_tbw_decimal_TB,dwpd,warranty_years,grade,source"
+)
 CAPACITY_TOLERANCE = 0.07
 """960, 1000 and 1024 GB are sold as one size; 480 and 512 are too. Neighbouring sizes differ by far more."""
 DAYS_PER_YEAR = 365
@@ -71,7 +74,7 @@ def _rating(row: dict[str, str], line_no: int, grade: str | None) -> Rating:
     except (KeyError, TypeError, ValueError, OverflowError, re.error) as error:
         raise ParseError(
             "drives.csv",
-            "vendor,product,model_regex,capacity_gb_decimal,rated_tbw_decimal_TB,dwpd,warranty_years,grade,source",
+            _COLUMNS,
             line=str(error),
             line_no=line_no,
         ) from error
@@ -88,9 +91,12 @@ def parse_ratings(text: str, *, grade: str | None = None) -> tuple[Rating, ...]:
         ParseError: a column is missing, a number is none, or a pattern is none.
     """
     try:
-        rows = list(csv.DictReader(io.StringIO(text), strict=True))
+        table = csv.DictReader(io.StringIO(text), strict=True)
+        rows, columns = list(table), table.fieldnames or ()
     except csv.Error as error:
         raise ParseError("drives.csv", "comma-separated values", line=str(error)) from error
+    if "model_regex" not in columns:
+        raise ParseError("drives.csv", _COLUMNS, line=",".join(columns), line_no=1)
     return tuple(_rating(row, number, grade) for number, row in enumerate(rows, 2))
 
 
