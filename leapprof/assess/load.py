@@ -13,7 +13,7 @@ import numpy as np
 from leapprof.agent.frame import decode_body
 from leapprof.assess.gaps import find_gaps
 from leapprof.assess.stages import with_stages
-from leapprof.errors import ParseError
+from leapprof.errors import ParseError, StoreError
 from leapprof.ingest.rows import FrameIngest
 from leapprof.model import Column, Event, Finding, Recording, SamplingCost, Severity, Table
 from leapprof.store import StoredRecording, open_recording
@@ -103,6 +103,9 @@ def load(path: Path) -> LoadedRecording:
     ingest, unreadable = _ingest(stored)
     unsealed = ingest.tables()
     loaded = LoadedRecording(path=path, manifest=stored.manifest, stored=stored, unsealed=unsealed)
+    if stored.journal.damage is not None and not loaded.table("host", ()).rows:
+        problem = f"{stored.journal.damage}; no sample of it can be read: restore the recording from a copy"
+        raise StoreError(str(path), problem)
     findings = _findings(stored, unreadable)
     if unsealed or findings or stored.manifest.ended_wall_ns is None:
         return replace(loaded, manifest=_completed(loaded, ingest, findings))
