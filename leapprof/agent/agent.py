@@ -266,16 +266,23 @@ def filter_message(message):
 
 
 def filter_log(data, marks, allowed):
-    """Return the lines of a log that hold one of the marks: time, tab, message from the mark on."""
+    """Return the lines of a log that hold one of the marks: time, tab, message from the mark on.
+
+    A line without a time has ~ and that of the line before it, or - where there is none.
+    """
     out = []
+    last = b"-"
     for line in data.split(b"\n"):
         line = line[:MAX_LOG_LINE_BYTES].rstrip(b"\r").replace(b"\t", b" ")
+        own = log_time(line[:200])
+        if own != b"-":
+            last = b"~" + own
         for kind, mark in marks:
             at = line.find(mark, 0, 400)
             if at >= 0:
                 message = line[at:]
                 shown = filter_options_line(message, mark, allowed) if kind == b"options" else filter_message(message)
-                out.append(b"%s\t%s\n" % (log_time(line[:at]), clean(shown)))
+                out.append(b"%s\t%s\n" % (own if own != b"-" else last, clean(shown)))
                 break
     return b"".join(out)
 

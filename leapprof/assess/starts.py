@@ -79,7 +79,7 @@ def _measure(
     is_seen = bool(life.t_s[0] <= SEEN_WITHIN_S)
     kind, source = _kind(life, log, own, _state_used(recording, nodeos))
     until_s = start_s if start_s is not None else float(life.t_s[-1])
-    peak_until_s = start_s + 1 if is_seen and start_s is not None else None
+    peak_until_s = max(start_s + 1, float(life.t_s[0])) if is_seen and start_s is not None else None
     gone_s = _gone_s(life, log, stop)
     stop_from_s = _stop_from_s(life, log, stop, answers)
     end_s = float(life.t_s[-1])

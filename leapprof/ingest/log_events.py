@@ -32,12 +32,15 @@ class LogTracker:
         self._last_id: str | None = None
         self._since_ns: dict[str, int] = {}
 
-    def add(self, frame: Frame, logs: Mapping[str, str], alive: Mapping[str, Identity]) -> list[Event]:
+    def add(
+        self, frame: Frame, logs: Mapping[tuple[str, int], str], alive: Mapping[str, Identity]
+    ) -> list[Event]:
         """Return the events of one frame's log lines that are of processes of this recording.
 
         Args:
             frame: for its clocks.
-            logs: nodeos id → lines; an empty id is the only nodeos there is.
+            logs: (nodeos id, start time of the process in ticks) → lines; an empty id is the only nodeos there is,
+                and a start time of 0 that of its first process here.
             alive: id → (pid, start_ticks) of the processes of this tick.
         """
         offset_ns = frame.wall_ns - frame.boottime_ns
@@ -47,22 +50,23 @@ class LogTracker:
         if len(alive) == 1:
             self._last_id = next(iter(alive))
         events = []
-        for nodeos_id, text in sorted(logs.items()):
+        for (nodeos_id, start_ticks), text in sorted(logs.items()):
             chosen = nodeos_id or self._last_id
             if text and chosen is not None:
-                events += self._of_one(frame, chosen, text)
+                since_ns = offset_ns + start_ticks * NS_PER_TICK - NS_PER_MS * 1000
+                events += self._of_one(
+                    frame, chosen, text, since_ns if start_ticks else self._since_ns.get(chosen, 0)
+                )
         return events
 
-    def _of_one(self, frame: Frame, nodeos_id: str, text: str) -> list[Event]:
+    def _of_one(self, frame: Frame, nodeos_id: str, text: str, since_ns: int) -> list[Event]:
         told = self._told.setdefault(nodeos_id, set())
         events = []
         for line in parse_told(text):
             kind = event_kind(line)
             wall_ns = frame.wall_ns if line.logged_ms is None else line.logged_ms * NS_PER_MS
             key = (kind, wall_ns)
-            is_old = (
-                wall_ns < self._since_ns.get(nodeos_id, 0) or wall_ns > frame.wall_ns + 60_000 * NS_PER_MS
-            )
+            is_old = wall_ns < since_ns or wall_ns > frame.wall_ns + 60_000 * NS_PER_MS
             if is_old or key in told or len(told) >= MAX_EVENTS_PER_NODEOS:
                 continue
             told.add(key)

@@ -48,7 +48,7 @@ class Tick:
     smart: dict[str, SmartRow] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     options: dict[tuple[str, str], Options] = field(default_factory=dict)
-    logs: dict[str, str] = field(default_factory=dict)
+    logs: dict[tuple[str, int], str] = field(default_factory=dict)
     boot_id: str | None = None
     is_whole: bool = False
 
@@ -160,22 +160,22 @@ class SectionReader:
                 tick.options[name.id, "command line"] = command_options(words)
             return
         if name.scope == "nodeos" and name.file == "log":
-            self._take_log(tick, section, name.id)
+            self._take_log(tick, section, name)
             return
         probe = _SCOPED_PROBES.get((name.scope, name.file))
         value = self._parsed(section, probe, f"{name.scope}/{name.id}/{name.file}") if probe else None
         if probe is not None and value is not None:
             _gather(tick, name, value, probe.prefix)
 
-    def _take_log(self, tick: Tick, section: Section, nodeos_id: str) -> None:
+    def _take_log(self, tick: Tick, section: Section, name: ProcessName) -> None:
         text = section_text(section)
         if text is not None:
-            tick.logs[nodeos_id] = tick.logs.get(nodeos_id, "") + text
+            tick.logs[name.id, name.start_ticks] = text
             options = told_options(text)
             if options is not None:
-                tick.options[nodeos_id, "log"] = shown_options(options, allowed_option_names())
+                tick.options[name.id, "log"] = shown_options(options, allowed_option_names())
         elif section.status in self._notes:
-            self._notes[section.status].add(f"nodeos/{nodeos_id}/log")
+            self._notes[section.status].add(f"nodeos/{name.id}/log")
 
     def _take_command(self, tick: Tick, section: Section) -> None:
         """Take what an allowed command printed: ``nodeos-log``, ``nodeos-log-<id>`` or ``smart_<device>``."""
@@ -184,7 +184,7 @@ class SectionReader:
             return
         name, text = section.name.partition("/")[2], section_text(section)
         if text is not None and name.startswith(LOG_COMMAND):
-            tick.logs[name[len(LOG_COMMAND) :].removeprefix("-")] = text.partition("\n")[2]
+            tick.logs[name[len(LOG_COMMAND) :].removeprefix("-"), 0] = text.partition("\n")[2]
 
     def _take_config(self, tick: Tick, section: Section) -> None:
         text = section_text(section)

@@ -1,7 +1,8 @@
 """Lines of nodeos's log as an agent lets them leave the host: which, and what they tell.
 
-An agent sends lines that hold one of MARKS, each ``<time or -> TAB <message from the mark on>``; of the line
-``Non-default options`` only allowed options. Sources: the logs of Leap 4.0.6 and 5.0.3, see logs.py.
+An agent sends lines that hold one of MARKS, each ``<time> TAB <message from the mark on>``; the time of a line that has
+none is ``~`` and that of the line before it, or ``-``. Of the line ``Non-default options`` only allowed options leave.
+Sources: the logs of Leap 4.0.6 and 5.0.3, see logs.py.
 """
 
 from collections.abc import Collection, Iterator
@@ -36,6 +37,7 @@ MARKS = (
 
 MAX_LINES = 2000
 _QUIET = frozenset({LineKind.PEERS, LineKind.VERSION, LineKind.OPTIONS})
+_COMPLETE = "database file, complete."
 _BEFORE_MARK = {"successfully exiting": "nodeos ", "atabase dirty flag set": "D"}
 
 Options = dict[str, tuple[str | None, ...]]
@@ -51,19 +53,26 @@ class ToldLine:
 
 
 def parse_told(text: str) -> Iterator[ToldLine]:
-    """Yield the lines about the life of a nodeos; a bare line has the time of the line before it, else after it.
+    """Yield the lines about the life of a nodeos.
+
+    A bare line has the time of the line before it, else after it; one that says complete that after it, if any.
 
     Any text gives lines or none; at most MAX_LINES of them are looked at.
     """
     lines = text.split("\n")[:MAX_LINES]
-    times = (_time_ms(line.partition("\t")[0]) for line in lines)
+    times = [_time_ms(line.partition("\t")[0]) for line in lines]
     now_ms = next((time for time in times if time is not None), None)
-    for line in lines:
+    for index, line in enumerate(lines):
         time, tab, message = line.partition("\t")
         if not tab:
             continue
-        own_ms = _time_ms(time)
-        now_ms = own_ms if own_ms is not None else now_ms
+        is_bare = times[index] is None
+        now_ms = now_ms if is_bare else times[index]
+        if is_bare:
+            before_ms = _time_ms(time.removeprefix("~"))
+            now_ms = before_ms if before_ms is not None else now_ms
+            if message.endswith(_COMPLETE):
+                now_ms = next((t for t in times[index:] if t is not None), now_ms)
         message = _completed(message)
         event = parse_event(message)
         if isinstance(event, LifeLine) and event.kind not in _QUIET:
@@ -80,7 +89,7 @@ def told_options(text: str, since_ms: int = 0) -> Options | None:
     found: Options | None = None
     for line in text.split("\n")[-MAX_LINES:]:
         time, _, message = line.partition("\t")
-        if not message.startswith(OPTIONS_MARK) or (_time_ms(time) or since_ms) < since_ms:
+        if not message.startswith(OPTIONS_MARK) or (_time_ms(time.removeprefix("~")) or since_ms) < since_ms:
             continue
         found = {}
         for pair in message[len(OPTIONS_MARK) :].split(", "):

@@ -32,7 +32,7 @@ LOG = (
 SHOWN = (
     "2026-11-30T16:05:02.134\tNon-default options: plugin = eosio::chain_plugin, data-dir = /srv/eos\n"
     "2026-11-30T16:05:02.134\tBlockchain started; head block is #7\n"
-    '-\tCHAINBASE: Writing "state" database file, this could take a moment...\n'
+    '~2026-11-30T16:05:02.134\tCHAINBASE: Writing "state" database file, this could take a moment...\n'
 )
 BOTH = pytest.mark.parametrize("kind", ["python3", "python3.6"])
 ALL = pytest.mark.parametrize("kind", ["python3", "python3.6", "dash", "busybox"])

@@ -47,6 +47,16 @@ def test_a_message_that_begins_with_its_mark_is_known(message: str, kind: LineKi
     assert [line.life.kind for line in parse_told(f"{AT}\t{message}\n")] == [kind]
 
 
+def test_complete_has_the_time_of_the_line_after_it() -> None:
+    """The agent gives a bare line the time of the line before it; what took long is over only later."""
+    text = (
+        f'~{AT}\tCHAINBASE: Writing "state" database file, this could take a moment...\n'
+        f'~{AT}\tCHAINBASE: Writing "state" database file, complete.\n'
+        "2026-11-30T16:45:40.136\tsuccessfully exiting\n"
+    )
+    assert [line.logged_ms - AT_MS for line in parse_told(text)] == [0, 38_000, 38_000]
+
+
 def test_the_last_options_line_of_this_process_counts() -> None:
     """Lines of an earlier process are left out; a switch has no value; of a repeated option all values stay."""
     text = (

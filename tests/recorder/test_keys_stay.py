@@ -127,9 +127,7 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[subprocess.
 
 
 def record(source: Tapped, node: subprocess.Popen[bytes], out: Path, phase: str) -> Path:
-    """Record a second or so."""
-    stop = threading.Event()
-    threading.Timer(1.5, stop.set).start()
+    """Record two seconds."""
     return HostSession(
         host=HostConfig(name="local", address="", transport="local"),
         source=source,  # type: ignore[arg-type]
@@ -137,10 +135,11 @@ def record(source: Tapped, node: subprocess.Popen[bytes], out: Path, phase: str)
         options=RecordOptions(
             phase=phase,
             interval_s=0.2,
+            duration_s=2.0,
             selectors=(NodeosSelector(id="eos", kind="pid", value=str(node.pid)),),
         ),
         clock=SystemClock(),
-        stop=stop,
+        stop=threading.Event(),
     ).run()
 
 
