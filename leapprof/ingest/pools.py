@@ -44,6 +44,7 @@ def _zpool_list(text: str, files: Mapping[str, BlockFiles]) -> dict[str, tuple[s
     """Return the members of each pool of ``zpool list -vHPL``: pools begin a line, members are indented."""
     pools: dict[str, list[str]] = {}
     pool = ""
+    # The first line is the command's exit status.
     for line in text.split("\n"):
         if line and not line[0].isspace():
             pool = line.split("\t")[0]

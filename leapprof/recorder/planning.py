@@ -99,8 +99,13 @@ def clock_plan() -> Plan:
     return Plan(ticks=1, reads=(Read(path=CLOCK_PATH),), heartbeat_s=HEARTBEAT_S)
 
 
-def survey_plan(selectors: Sequence[NodeosSelector]) -> Plan:
-    """Return the first question to a host: machine, devices, processes."""
+def survey_plan(selectors: Sequence[NodeosSelector], commands: Sequence[Command] = ()) -> Plan:
+    """Return the first question to a host: machine, devices, processes.
+
+    Args:
+        selectors: as the operator says.
+        commands: allowed ones that tell of devices (``zpool``).
+    """
     return Plan(
         interval_ms=SURVEY_INTERVAL_MS,
         ticks=1,
@@ -120,6 +125,7 @@ def survey_plan(selectors: Sequence[NodeosSelector]) -> Plan:
             CgroupFile(name="io.stat"),
             CgroupFile(name="memory.current"),
         ),
+        commands=tuple(commands),
         allowed_options=_allowed_options(),
         heartbeat_s=HEARTBEAT_S,
     )

@@ -10,6 +10,7 @@ from leapprof import __version__
 from leapprof.agent.plan import Command, Plan, encode_plan
 from leapprof.agent.spool import STOP_MESSAGE, spool_path
 from leapprof.errors import SourceError, SourceTimeoutError, StoreError
+from leapprof.ingest.pools import ZPOOL_COMMAND
 from leapprof.ingest.rows import FrameIngest
 from leapprof.ingest.sections import texts_of
 from leapprof.ingest.survey import FULL_VERSION_COMMAND, Survey, read_survey, with_answers
@@ -56,7 +57,8 @@ def survey_host(link: AgentLink, host: HostConfig, selectors: tuple[NodeosSelect
         SourceError: it does not answer.
         ParseError: its answer is not readable.
     """
-    first = link.ask(survey_plan(selectors))
+    pools = [command for command in allowed_commands(host) if f"command/{command.name}" == ZPOOL_COMMAND]
+    first = link.ask(survey_plan(selectors, pools))
     survey = read_survey(first, host.name)
     commands = [
         command for command in allowed_commands(host) if command.name.startswith(FULL_VERSION_COMMAND)

@@ -7,6 +7,7 @@ from leapprof.model import Interval
 from leapprof.model.wear import DeviceForecast, RatedYears, RestartCost, Smart, WearForecast, WhatIf
 from leapprof.report.text import ABSENT, clean, interval_text
 from leapprof.units import (
+    DAY_S,
     format_bytes,
     format_bytes_per_s,
     format_duration,
@@ -90,14 +91,24 @@ def _title(forecast: WearForecast) -> str:
 def _headline(
     forecast: WearForecast, shown: list[DeviceForecast], quiet: list[DeviceForecast]
 ) -> Iterator[str]:
+    for nodeos in forecast.recording.nodeos:
+        if nodeos.stand_in:
+            yield f"{clean(nodeos.id)} is leapprof's stand-in and no nodeos: an illustration."
     for device in shown:
-        yield f"{clean(device.device)} takes {_yearly(device)}{_life_words(device)}."
+        yield f"{clean(device.device)} takes {_yearly(device)}{_as_if(forecast)}{_life_words(device)}."
         if device.what_if is not None:
             change = device.what_if
             yield f"After the change: {format_tb_per_year(change.tb_per_year)}{_between(change.ci95, ' TB')}."
     if quiet:
         names = ", ".join(clean(d.device) for d in quiet)
         yield f"Next to nothing is written to {names} (under 1 kB/s each)."
+
+
+def _as_if(forecast: WearForecast) -> str:
+    """Return what a yearly figure from less than a day takes for granted."""
+    if forecast.covered_s >= DAY_S * 0.99:
+        return ""
+    return f" if all hours are like these {format_duration(forecast.covered_s)}"
 
 
 def total_tb(device: DeviceForecast) -> float:
@@ -220,7 +231,9 @@ def _rating_facts(device: DeviceForecast, life: RatedYears) -> Iterator[tuple[st
     left = " from now" if device.written_tb is not None or device.percent_used is not None else " from new"
     yield "lasts", "used up" if life.years == 0 else _years_text(life) + left
     if life.nodes is not None:
-        fits = f"{life.nodes:,} such hosts would use" if life.nodes else "less than one: a host like this uses"
+        fits = (
+            f"{life.nodes:,} such hosts would use" if life.nodes else "less than one: a host like this uses"
+        )
         yield "fits", f"{fits} the rating up within the warranty"
     if life.price_per_year is not None:
         yield "costs", f"{significant(life.price_per_year)} a year of the drive's price"

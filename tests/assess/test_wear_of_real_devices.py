@@ -193,3 +193,15 @@ def test_a_command_of_the_operator_tells_what_the_drive_took(tmp_path: Path) -> 
     told = {m.name: m.written_bytes for m in drive.meters}
     assert told["SMART host writes"] == 600 * 512_000
     assert told["device counter"] is not None
+
+
+@pytest.mark.skipif(whole_disk() is None, reason="needs a disk in /sys/block: left out")
+def test_an_allowed_zpool_tells_the_members_of_pools(tmp_path: Path) -> None:
+    """It is asked before sampling begins, when the device graph is made."""
+    program = tmp_path / "zpool"
+    lines = rf"tank\t928G\t1G\t927G\t-\t-\t0%%\t0%%\t1.00x\tONLINE\t-\n\t/dev/{whole_disk()}\t928G\n"
+    program.write_text(f"#!/bin/sh\nprintf '{lines}'\n")
+    program.chmod(0o755)
+    with recorded(tmp_path / "out", commands={"zpool": (str(program), "list", "-vHPL")}) as found:
+        time.sleep(0.3)
+    assert found[0].manifest.topology.pool_members["tank"] == (whole_disk(),)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leapprof.model import Finding, Host, Interval, Recording, SamplingCost, Severity, Topology
+from leapprof.model import Finding, Host, Interval, Nodeos, Recording, SamplingCost, Severity, Topology
 from leapprof.model.wear import (
     DeviceForecast,
     ExitGrowth,
@@ -94,8 +94,8 @@ def test_no_line_is_longer_than_a_terminal():
 
 def test_the_answer_comes_first():
     """TB a year with interval, and how long the rating lasts."""
-    text = " ".join(wear_lines(FORECAST)[2:5])
-    assert "nvme0n1 takes 126 TB a year (123 to 129 TB)" in text
+    text = " ".join(wear_lines(FORECAST)[2:6])
+    assert "nvme0n1 takes 126 TB a year (123 to 129 TB) if all hours are like these 2 h" in text
     assert "1,752 TBW lasts 14 years (13 to 14 years)" in text
 
 
@@ -190,3 +190,16 @@ def test_text_from_a_host_stays_on_its_line(text):
     assert all(line.isprintable() for line in wear_lines(one))
     markdown = wear_markdown(one)
     assert "<script" not in markdown
+
+
+def test_a_day_is_not_excused():
+    """From a whole day on the headline stands alone."""
+    text = " ".join(wear_lines(replace(FORECAST, covered_s=90_000.0)))
+    assert "if all hours" not in text
+
+
+def test_the_stand_in_is_no_nodeos():
+    """Said before the first figure."""
+    nodeos = Nodeos(id="stand-in", pid=1, start_ticks=1, stand_in=True)
+    one = replace(FORECAST, recording=replace(FORECAST.recording, nodeos=(nodeos,)))
+    assert "stand-in and no nodeos" in wear_lines(one)[2]
