@@ -30,12 +30,22 @@ def first_starts(material: Material, starts: tuple[StartMeasure, ...]) -> Iterat
     """Yield a finding for each side whose compared run began from a snapshot and holds its state privately."""
     for cut in material.sides:
         for one in _compared(cut.side, starts):
-            text = _text(cut.side, one)
-            hint = "Stop it cleanly, start it once more without --snapshot, and record that run."
             if cut.side.label == "after":
-                yield warning("after-is-first-start", text, hint, subject=one.nodeos)
+                yield warning(
+                    "after-is-first-start",
+                    f"After: {one.nodeos} began from a snapshot ({one.kind_source} says so), so in mapped_private its "
+                    f"whole state is anonymous memory{_held(one)}: RSS and swap are those of a first start.",
+                    "Stop it cleanly, start it once more without --snapshot, and record that run.",
+                    subject=one.nodeos,
+                )
             else:
-                yield warning("before-is-first-start", text, hint, subject=one.nodeos)
+                yield warning(
+                    "before-is-first-start",
+                    f"Before: {one.nodeos} began from a snapshot ({one.kind_source} says so), so in mapped_private its "
+                    f"whole state is anonymous memory{_held(one)}: RSS and swap are those of a first start.",
+                    "Stop it cleanly, start it once more without --snapshot, and record that run.",
+                    subject=one.nodeos,
+                )
 
 
 def _compared(side: Side, starts: tuple[StartMeasure, ...]) -> Iterator[StartMeasure]:
@@ -48,10 +58,6 @@ def _compared(side: Side, starts: tuple[StartMeasure, ...]) -> Iterator[StartMea
         yield from (s for s in chosen if s.kind is StartKind.SNAPSHOT)
 
 
-def _text(side: Side, one: StartMeasure) -> str:
+def _held(one: StartMeasure) -> str:
     peak = one.start_peak_anon_bytes
-    held = f" ({format_memory(peak)} at the start)" if peak else ""
-    return (
-        f"{side.label}: this run of {one.nodeos} began from a snapshot ({one.kind_source} says so): in mapped_private "
-        f"its whole state is anonymous memory then{held}, so RSS and swap are those of a first start."
-    )
+    return f" ({format_memory(peak)} at the start)" if peak else ""

@@ -1,13 +1,15 @@
 """Facts of a host for `leapprof config check`: from a recording, or asked of the host itself."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from leapprof.errors import ConfigError
-from leapprof.model import Nodeos
+from leapprof.model import Nodeos, Table
 from leapprof.nodeos.host_facts import HostFacts, host_facts
+from leapprof.units import NS_PER_S
 
 
 def facts_of_recording(path: Path, nodeos: str | None) -> HostFacts:
@@ -33,7 +35,35 @@ def facts_of_recording(path: Path, nodeos: str | None) -> HostFacts:
         )
         present = column.values[column.present] if column is not None else np.zeros(0, dtype=np.int64)
         used = int(present[-1]) if present.size else None
-    return host_facts(manifest.host, manifest.topology, chosen, state_used_bytes=used)
+    facts = host_facts(manifest.host, manifest.topology, chosen, state_used_bytes=used)
+    return _with_memory_load(facts, loaded.table("host", _LOAD_COLUMNS))
+
+
+_LOAD_COLUMNS = ("memory_pressure_some_us_total", "swap_in_pages_total", "refault_file_total")
+PAGE_BYTES = 4096
+US_PER_S = 1_000_000
+
+
+def _with_memory_load(facts: HostFacts, host: Table) -> HostFacts:
+    """Return the facts with how short of memory the host was: pressure, swap-ins, refaults of file pages."""
+    from leapprof.analysis.rates import counter_total
+
+    time_s = host.integers["boottime_ns"].values / NS_PER_S
+
+    def per_s(name: str) -> float | None:
+        column = host.integers.get(name)
+        found = counter_total(time_s, column) if column is not None and host.rows else None
+        return found.per_s if found is not None else None
+
+    pressure, swap_in, refault = (
+        per_s("memory_pressure_some_us_total"), per_s("swap_in_pages_total"), per_s("refault_file_total"),
+    )  # fmt: skip
+    return replace(
+        facts,
+        memory_pressure_share=None if pressure is None else pressure / US_PER_S,
+        swap_in_bytes_per_s=None if swap_in is None else swap_in * PAGE_BYTES,
+        refault_bytes_per_s=None if refault is None else refault * PAGE_BYTES,
+    )
 
 
 def facts_of_host(name: str, nodeos: str | None, inventory: Path | None = None) -> HostFacts:

@@ -37,6 +37,8 @@ class HostFacts:
         stop_timeout_s: how long the supervisor waits before it kills (TimeoutStopSec).
         state_drives, blocks_drives: kernel names of the drives below both directories.
         drive_write_bytes_per_s: what the state's drive takes in a stretch.
+        memory_pressure_share: share of time in which some task waited for memory (/proc/pressure/memory, some).
+        swap_in_bytes_per_s, refault_bytes_per_s: read back from swap, and of dropped file pages.
     """
 
     ram_bytes: int | None = None
@@ -58,6 +60,9 @@ class HostFacts:
     state_drives: frozenset[str] = frozenset()
     blocks_drives: frozenset[str] = frozenset()
     drive_write_bytes_per_s: float | None = None
+    memory_pressure_share: float | None = None
+    swap_in_bytes_per_s: float | None = None
+    refault_bytes_per_s: float | None = None
 
 
 def host_facts(

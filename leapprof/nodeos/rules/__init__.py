@@ -6,7 +6,7 @@ from leapprof.model import Finding, Severity
 from leapprof.nodeos.grammar import Config
 from leapprof.nodeos.host_facts import HostFacts
 from leapprof.nodeos.options import OptionTable, load_tables, table_for
-from leapprof.nodeos.rules import conflicts, host, memory, names, settings
+from leapprof.nodeos.rules import conflicts, host, memory, names, running, settings
 from leapprof.nodeos.rules.rule import Case, Hit, Rule
 from leapprof.nodeos.versions import Version
 
@@ -17,6 +17,7 @@ RULES: tuple[Rule, ...] = (
     *settings.RULES,
     *conflicts.RULES,
     *memory.RULES,
+    *running.RULES,
     *host.RULES,
 )
 
