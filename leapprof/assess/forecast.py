@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from leapprof.assess.drive_smart import DriveSmart, drive_smart
 from leapprof.assess.lives import Drive, drive_lives
 from leapprof.assess.material import warning
+from leapprof.assess.restart_costs import restart_costs
 from leapprof.assess.restart_writes import RestartRate, restart_rate, restart_writes, state_sizes
-from leapprof.assess.restarts import RestartWindow, restart_costs, restart_windows
+from leapprof.assess.restarts import RestartWindow, restart_windows
 from leapprof.assess.samples import RecordingTables
 from leapprof.assess.sides import CutSide
 from leapprof.assess.steady import SteadyWrites, steady_side, steady_writes, whole_side
@@ -30,7 +31,7 @@ from leapprof.units import TB
 
 NOT_SETTLED = warning(
     "not-settled",
-    "Nodeos was never live for long after warm-up: the whole recording is taken, stops and starts too.",
+    "Nodeos was never live for long after warm-up: all of the recording is taken as it is.",
     "Record when nodeos has been at the head for some minutes.",
 )
 METHOD = {
@@ -83,21 +84,14 @@ def forecast(recording: RecordingTables, options: ForecastOptions | None = None)
     options = options or ForecastOptions()
     manifest = recording.manifest
     windows = restart_windows(recording)
-    side, is_settled = _side(recording, windows)
-    known = _rates(side)
-    if not known and is_settled:
-        side, is_settled = whole_side(recording), False
-        known = _rates(side)
-    if not known:
-        raise NotEnoughDataError(
-            "device.write_bytes_per_s", "no drive that was sampled twice", "two samples of a drive"
-        )
-    costs = restart_costs(recording, windows, {name: w.bytes_per_s for name, w in known.items()})
+    part = _part(recording, windows)
+    side, known = part.side, part.rates
+    costs = restart_costs(recording, windows, side) if part.holds_no_restart else ()
     covered_s = max(w.covered_s for w in known.values())
     restarts = _Restarts(
         windows=windows,
         costs=costs,
-        rate=restart_rate(recording, options.restarts_per_year, len(costs), covered_s),
+        rate=restart_rate(recording, options.restarts_per_year, _exits(windows), covered_s),
         state_bytes=state_sizes(recording),
     )
     smart = {
@@ -123,17 +117,53 @@ def forecast(recording: RecordingTables, options: ForecastOptions | None = None)
         restarts=costs,
         restarts_per_year=restarts.rate.per_year,
         restarts_source=restarts.rate.source,
-        findings=(*(() if is_settled else (NOT_SETTLED,)), *wear_findings(side, devices, costs, smart)),
+        findings=(*(() if part.is_settled else (NOT_SETTLED,)), *wear_findings(side, devices, costs, smart)),
         method=METHOD,
     )
 
 
-def _side(recording: RecordingTables, windows: Sequence[RestartWindow]) -> tuple[CutSide, bool]:
-    """Return the settled part, or the whole of a recording in which nodeos never settled."""
+def _exits(windows: Sequence[RestartWindow]) -> int:
+    return sum(w.kind == "exit" for w in windows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Part:
+    """The part of a recording that rates stand on.
+
+    Attributes:
+        is_settled: nodeos was live in it, after warm-up.
+        holds_no_restart: stops and starts are left out, and so may be added for themselves.
+    """
+
+    side: CutSide
+    rates: dict[str, SteadyWrites]
+    is_settled: bool
+    holds_no_restart: bool
+
+
+def _part(recording: RecordingTables, windows: Sequence[RestartWindow]) -> _Part:
+    """Return the settled part; where nodeos never settled the whole but stops and starts; else the whole.
+
+    Raises:
+        NotEnoughDataError: no drive was sampled twice.
+    """
     try:
-        return steady_side(recording, windows), True
+        side = steady_side(recording, windows)
+        rates = _rates(side)
     except NotEnoughDataError:
-        return whole_side(recording), False
+        rates = {}
+    if rates:
+        return _Part(side=side, rates=rates, is_settled=True, holds_no_restart=True)
+    for left_out in (windows, ()):
+        side = whole_side(recording, left_out)
+        rates = _rates(side)
+        if rates:
+            return _Part(
+                side=side, rates=rates, is_settled=False, holds_no_restart=bool(left_out) or not windows
+            )
+    raise NotEnoughDataError(
+        "device.write_bytes_per_s", "no drive that was sampled twice", "two samples of a drive"
+    )
 
 
 def _rates(side: CutSide) -> dict[str, SteadyWrites]:

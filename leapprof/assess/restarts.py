@@ -6,17 +6,15 @@ in the page cache to the drive. A start lasts until the first answer. Moments ar
 which goes on over reboots.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leapprof.analysis.rates import counter_total
 from leapprof.assess.samples import RecordingTables, Samples, read_samples
-from leapprof.model import Event, Nodeos
-from leapprof.model.wear import RestartCost
-from leapprof.units import NS_PER_S, SECTOR_BYTES
+from leapprof.model import Event
+from leapprof.units import NS_PER_S
 
 WRITE_BACK_S = 35.0
 LONGEST_STOP_S = 3600.0
@@ -99,8 +97,12 @@ def _exit(
     answers: NDArray[np.float64],
 ) -> RestartWindow:
     moment_s = float(clock.at(event.wall_ns))
-    said = [float(clock.at(e.wall_ns)) for e in events if e.kind in SAYS_STOPPING]
-    begun = [s for s in said if moment_s - LONGEST_STOP_S < s <= moment_s]
+    # What an earlier process said is its own: only after the last start before this stop.
+    started = [e.wall_ns for e in events if e.kind in (STARTED, RESTARTED) and e.wall_ns < event.wall_ns]
+    said = [e for e in events if e.kind in SAYS_STOPPING and e.wall_ns > max(started, default=0)]
+    begun = [
+        s for s in (float(clock.at(e.wall_ns)) for e in said) if moment_s - LONGEST_STOP_S < s <= moment_s
+    ]
     before = answers[answers < moment_s]
     last = min(begun) if begun else (float(before[-1]) if before.size else None)
     return RestartWindow(
@@ -154,93 +156,3 @@ def _uptime_s(recording: RecordingTables, event: Event) -> float | None:
         return None
     uptime_s = event.boottime_ns / NS_PER_S - float(start.values[before[-1]]) / TICKS_PER_S
     return uptime_s if uptime_s > 0 else None
-
-
-def restart_costs(
-    recording: RecordingTables, windows: Sequence[RestartWindow], steady_per_s: Mapping[str, float]
-) -> tuple[RestartCost, ...]:
-    """Return what each stop wrote to the drives of the state, and the start after it.
-
-    What the drives take anyway is taken off; nothing goes below 0.
-
-    Args:
-        recording: to read from.
-        windows: its stops and starts.
-        steady_per_s: device → bytes a second that it takes anyway.
-    """
-    known = {n.id: n for n in recording.manifest.nodeos}
-    drives = {name: _state_drives(known[name], steady_per_s) for name in known}
-    counters = {
-        device: read_samples(recording, "device", ("write_sectors_total",), {"device": device})
-        for device in sorted({d for some in drives.values() for d in some})
-    }
-    costs = []
-    for window in windows:
-        if window.kind != "exit":
-            continue
-        following = next(
-            (
-                w
-                for w in windows
-                if w.kind == "start" and w.nodeos == window.nodeos and w.gone_s >= window.gone_s
-            ),
-            None,
-        )
-        devices = drives.get(window.nodeos, ())
-        exits = _extra(counters, devices, window, steady_per_s)
-        starts = _extra(counters, devices, following, steady_per_s) if following else {}
-        costs.append(
-            RestartCost(
-                nodeos=window.nodeos,
-                stopped_wall_ns=window.gone_wall_ns,
-                uptime_s=window.uptime_s,
-                exit_s=window.gone_s - window.start_s if window.known else None,
-                exit_bytes=sum(exits.values()) if exits else None,
-                start_bytes=sum(starts.values()) if starts else None,
-                exit_by_device=exits,
-                start_by_device=starts,
-            )
-        )
-    return tuple(costs)
-
-
-def _state_drives(nodeos: Nodeos, steady_per_s: Mapping[str, float]) -> tuple[str, ...]:
-    """Return the drives of a nodeos's state; the only drive there is when that is not known."""
-    found = nodeos.roles.get("state", ())
-    return found or (tuple(steady_per_s) if len(steady_per_s) == 1 else ())
-
-
-def _extra(
-    counters: Mapping[str, Samples | None],
-    devices: Sequence[str],
-    window: RestartWindow,
-    steady_per_s: Mapping[str, float],
-) -> dict[str, float]:
-    """Return device → bytes written in a window beyond what it takes anyway, where that was sampled."""
-    if not window.known:
-        return {}
-    found = {}
-    for device in devices:
-        samples = counters.get(device)
-        written = _written(samples, window.start_s, window.end_s) if samples is not None else None
-        if written is not None:
-            amount, seconds = written
-            found[device] = max(amount - steady_per_s.get(device, 0.0) * seconds, 0.0)
-    return found
-
-
-def _written(samples: Samples, start_s: float, end_s: float) -> tuple[float, float] | None:
-    """Return bytes between the samples around two moments, and their seconds; None where samples do not reach."""
-    time_s = samples.time_s
-    first = max(int(np.searchsorted(time_s, start_s, side="right")) - 1, 0)
-    last = min(int(np.searchsorted(time_s, end_s, side="left")), time_s.size - 1)
-    if end_s <= start_s:
-        return 0.0, 0.0
-    # A stop that the recording ends with is told too, as far as it was seen.
-    if last <= first or time_s[last] < end_s - WRITE_BACK_S:
-        return None
-    part = slice(first, last + 1)
-    column = samples.columns["write_sectors_total"]
-    cut = type(column)(values=column.values[part], present=column.present[part])
-    found = counter_total(time_s[part], cut, samples.breaks[part])
-    return (found.amount * SECTOR_BYTES, found.duration_s) if found is not None else None

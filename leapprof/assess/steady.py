@@ -49,10 +49,12 @@ def steady_side(recording: RecordingTables, windows: Sequence[RestartWindow] = (
     return _without(cut_side(recording, "recording", choice), windows)
 
 
-def whole_side(recording: RecordingTables) -> CutSide:
-    """Return a whole recording, stops and starts too, for one in which nodeos never settled."""
+def whole_side(recording: RecordingTables, windows: Sequence[RestartWindow] = ()) -> CutSide:
+    """Return a whole recording but these stops and starts, for one in which nodeos never settled."""
     side = cut_side(recording, "recording", WindowChoice())
-    return replace(side, left_out=Stretches(start_s=np.empty(0), end_s=np.empty(0)))
+    window = replace(side.side.window, left_out_s={})
+    none = Stretches(start_s=np.empty(0), end_s=np.empty(0))
+    return _without(replace(side, side=replace(side.side, window=window), left_out=none), windows)
 
 
 def _without(side: CutSide, windows: Sequence[RestartWindow]) -> CutSide:

@@ -3,8 +3,9 @@
 from dataclasses import dataclass, replace
 
 from leapprof.analysis.compare import ratio
+from leapprof.assess.restart_costs import restart_costs
 from leapprof.assess.restart_writes import restart_writes, state_sizes
-from leapprof.assess.restarts import restart_costs, restart_windows
+from leapprof.assess.restarts import restart_windows
 from leapprof.assess.samples import RecordingTables
 from leapprof.assess.steady import SteadyWrites, steady_side, steady_writes
 from leapprof.assess.write_back import apart
@@ -108,9 +109,7 @@ def _restart_bytes(recording: RecordingTables) -> float | None:
     """Return what one stop and start wrote in a recording; None when it holds none."""
     drives = sorted({d for n in recording.manifest.nodeos for d in n.roles.get("state", ())})
     windows = restart_windows(recording)
-    side = steady_side(recording, windows)
-    rates = {d: w.bytes_per_s for d in drives if (w := steady_writes(side, where={"device": d})) is not None}
-    costs = restart_costs(recording, windows, rates)
+    costs = restart_costs(recording, windows, steady_side(recording, windows))
     found = [restart_writes(costs, drive, 0.0, state_sizes(recording)) for drive in drives]
     seen = [f.bytes_per_restart for f in found if f.measured]
     return max(seen) if seen else None

@@ -5,12 +5,11 @@ drive's own line is taken, so that nothing is added twice. pswpout counts pages 
 kept in memory is not in it (mm/page_io.c, count_swpout_vm_event).
 """
 
-from pathlib import PurePosixPath
-
+from leapprof.assess.own_devices import own_devices
 from leapprof.assess.sides import CutSide
 from leapprof.assess.steady import NODEOS_WRITES, SWAP_WRITES, steady_writes
 from leapprof.ingest.topology import swap_drives
-from leapprof.model import Device, DeviceKind, Nodeos, Topology
+from leapprof.model import DeviceKind, Nodeos
 from leapprof.model.wear import Writer
 
 REST = "the rest"
@@ -58,46 +57,14 @@ def _nodeos_writer(side: CutSide, nodeos: Nodeos, device: str) -> Writer:
 
 
 def _own_device(side: CutSide, nodeos: Nodeos, drive: str) -> Writer | None:
-    """Return what a partition or volume of its own takes, when the data of this nodeos alone lies there.
-
-    Only on a single drive: how a volume spreads over several is not known.
-    """
-    topology = side.tables.manifest.topology
-    paths = [p for p in (nodeos.state_dir, nodeos.blocks_dir, nodeos.data_dir) if p]
-    others = [
-        p
-        for n in side.tables.manifest.nodeos
-        if n.id != nodeos.id
-        for p in (n.state_dir, n.blocks_dir, n.data_dir)
-        if p
-    ]
-    devices: dict[str, Device] = {}
-    for path in paths:
-        device = topology.device_of(path)
-        if (
-            device is not None
-            and _is_own(topology, device, paths)
-            and topology.leaves_of(device.name) == (drive,)
-        ):
-            devices[device.name] = device
-    if not devices or any(
-        (found := topology.device_of(p)) is not None and found.name in devices for p in others
-    ):
-        return None
+    """Return what a partition or volume of its own takes, when the data of this nodeos alone lies there."""
+    devices = own_devices(side.tables.manifest, nodeos, drive)
     rates = [steady_writes(side, where={"device": name}) for name in devices]
     known = [r.bytes_per_s for r in rates if r is not None]
-    if len(known) != len(devices):
+    if not devices or len(known) != len(devices):
         return None
-    meter = f"all of {_listed(sorted(devices))}, where its data lies"
+    meter = f"all of {_listed(list(devices))}, where its data lies"
     return Writer(who=nodeos.id, bytes_per_s=sum(known), meter=meter)
-
-
-def _is_own(topology: Topology, device: Device, paths: list[str]) -> bool:
-    """Return whether a device on a drive is mounted for these paths alone, and not for the system."""
-    points = [m.point for m in topology.mounts if m.major_minor == device.major_minor]
-    return bool(device.parents and points) and all(
-        point != "/" and any(PurePosixPath(p).is_relative_to(point) for p in paths) for point in points
-    )
 
 
 def _devices_with_lines(side: CutSide, nodeos: str) -> list[str]:

@@ -167,7 +167,6 @@ class DeviceForecast:
         rating: decimal TBW; rating_source: where it comes from. None when not known.
         written_tb: host writes so far; percent_used: the drive's own estimate.
         years: at the rating, or at common ratings where none is known.
-        nodes_per_rating: not used any more; see RatedYears.nodes.
         warranty_years: of the rating; price: of the drive, as the operator says.
         waf: bytes that the flash wrote for each byte of the host, over the drive's life.
         lifetime_mean_bytes_per_s: host writes over power-on time.
@@ -195,7 +194,6 @@ class DeviceForecast:
     written_tb: float | None
     percent_used: int | None
     years: tuple[RatedYears, ...]
-    nodes_per_rating: int | None = None
     warranty_years: float | None = None
     price: float | None = None
     waf: float | None = None

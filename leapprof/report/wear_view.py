@@ -62,7 +62,7 @@ def format_years(years: float | None) -> str:
 
 def _plain(value: float) -> str:
     """Return a number as a person wrote it: 12, 0.5, 2,000."""
-    return f"{value:,.10g}" if value >= 1 else significant(value)
+    return f"{value:,.0f}" if value == round(value) else significant(value)
 
 
 def wear_view(forecast: WearForecast) -> WearView:

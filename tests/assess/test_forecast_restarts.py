@@ -1,11 +1,13 @@
 """What stops and starts add to a year, from the stops and starts that a recording holds."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from leapprof.assess.forecast import ForecastOptions, forecast
+from leapprof.assess.load import load
 from leapprof.assess.restarts import restart_windows
 from leapprof.model import Column, Event, Table
 from leapprof.units import DAY_S
@@ -206,3 +208,41 @@ def test_counters_go_on_over_a_reboot():
 def test_counter_helper_is_what_the_tests_mean():
     """The made counters count bytes in sectors."""
     assert counter(np.full(3, 2.0)).values.tolist() == [1_000_002, 1_000_004, 1_000_006]
+
+
+def test_what_an_earlier_process_said_does_not_begin_a_later_stop():
+    """The log of the first stop is not the begin of the second."""
+    recording = restarting(7200, [3000, 3600])
+    events = (*recording.manifest.events, event(2995, "log-shutdown"))
+    recording = replace(recording, manifest=replace(recording.manifest, events=events))
+    exits = [w for w in restart_windows(recording) if w.kind == "exit"]
+    assert [round(w.start_s) for w in exits] == [1000 + 2995, 1000 + 3600]
+
+
+def test_an_exit_is_read_at_a_volume_of_its_own():
+    """Others write 50 MB/s to the drive during the stop: they are not in the exit."""
+    recording = restarting(7200, [3000])
+    rows = recording.tables["device"].texts["device"] == "nvme0n1"
+    sectors = recording.tables["device"].integers["write_sectors_total"].values
+    others = np.zeros(7200)
+    others[3000:3060] = 50e6
+    sectors[rows] += np.cumsum(others / 512).astype(np.int64)
+    (cost,) = forecast(recording).restarts
+    assert cost.exit_bytes == pytest.approx(2 * GB, rel=0.02)
+
+
+def test_where_nodeos_never_settled_restarts_are_not_counted_twice():
+    """A recording of nothing but stops and starts: they are in the rate, and not added again."""
+    found = forecast(restarting(56, [0], exit_s=20, down_s=3, start_s=20))
+    assert "not-settled" in {f.code for f in found.findings}
+    in_rate = found.devices[0].bytes_per_s * 55 > 1.5 * GB
+    assert in_rate is not (found.devices[0].restart_tb_per_year > 0)
+
+
+def test_the_captured_stops_of_a_real_nodeos_come_out():
+    """Two exits of mapped_private after a first start wrote 2.15 GB each by /proc/PID/io; the drive took 2.1."""
+    recording = load(Path(__file__).parent.parent.parent / "samples" / "nodeos-v5-starts" / "mapped_private")
+    first, second, _ = forecast(recording).restarts
+    assert first.exit_bytes == pytest.approx(2.15e9, rel=0.03)
+    assert second.exit_bytes == pytest.approx(2.15e9, rel=0.03)
+    assert first.exit_s == pytest.approx(36, abs=2)
