@@ -233,6 +233,10 @@ def _check_guards(document: Document, playbook: Playbook) -> None:
         "node_down",
     ):
         guard = getattr(guards, name)
+        if guard is not None and guard.then is Action.PAUSE and playbook.phase.spool is not None:
+            raise document.error(
+                ("guards", name, "then"), "pause begins a phase anew, which a sampler with a spool does not"
+            )
         if guard is not None and guard.then is Action.ROLL_BACK and playbook.roll_back is None:
             raise document.error(
                 ("guards", name, "then"), "roll_back needs the section roll_back (it may be empty: {})"

@@ -22,7 +22,8 @@ from leapprof.experiment.observe import HostEye, Observation
 from leapprof.experiment.producing import refuse_if_producing
 from leapprof.experiment.steps import Step, StepKind, is_on_collector, names_of, safe_name
 
-START_GRACE_S = 15.0
+GRACE_POLLS, LEAST_GRACE_S = 3, 3.0
+"""What was begun on the host when leapprof died may still be under way: it gets this long to show."""
 STOP_MARGIN_S = 60.0
 ROLL_BACK_MARK = "rollback"
 
@@ -189,9 +190,9 @@ class Changer:
                 f"then --resume with --assume-done {step.id} or --run-again {step.id}",
                 path=self.entry.host,
             )
-        if seen.identity is not None:
+        if seen.identity is not None and not (begun is not None and self._shows(is_up=False)):
             self._stop_running(step, seen)
-        elif begun is None and not self._is_roll_back(step):
+        if seen.identity is None and begun is None and not self._is_roll_back(step):
             raise SourceError(self.entry.host, "nodeos does not run any more; nothing was stopped")
         dirty = self._dirty()
         if dirty and not self._is_roll_back(step):
@@ -219,7 +220,7 @@ class Changer:
     def _start(self, step: Step, begun: Mapping[str, Any] | None) -> None:
         restart = self.context.playbook.restart
         assert restart is not None
-        if begun is None or not self._came_up(step):
+        if begun is None or not self._shows(is_up=True):
             if self.eye.look().identity is not None:
                 raise NeedsOperatorError(
                     "a nodeos runs before it was started; who started it?", path=self.entry.host
@@ -233,15 +234,14 @@ class Changer:
         )
         self._done(step, identity=seen.identity)
 
-    def _came_up(self, step: Step) -> bool:
-        """Return whether a start that was begun has led to a process; it may need a moment."""
-        del step
-        waited_s = 0.0
-        while self.eye.look().identity is None:
-            if waited_s > START_GRACE_S:
+    def _shows(self, *, is_up: bool) -> bool:
+        """Return whether nodeos runs, or has gone, within the grace."""
+        context, waited_s = _uninterrupted(self.context), 0.0
+        while (self.eye.look().identity is not None) is not is_up:
+            if waited_s > max(LEAST_GRACE_S, GRACE_POLLS * context.poll_s):
                 return False
-            waited_s += self.context.poll_s
-            _uninterrupted(self.context).pause(self.context.poll_s)
+            waited_s += context.poll_s
+            context.pause(context.poll_s)
         return True
 
     def _manual(self, step: Step, begun: Mapping[str, Any] | None) -> None:

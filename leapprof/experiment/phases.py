@@ -4,10 +4,12 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Event as StopEvent
 
+from leapprof.agent.spool import MAX_NAME_CHARS, clean_plan, read_answer, spool_path
 from leapprof.config.playbook_schema import HostEntry
-from leapprof.errors import InterruptedRunError, SourceError
+from leapprof.errors import InterruptedRunError, LeapprofError, SourceError
 from leapprof.experiment.context import RunContext
 from leapprof.experiment.guards import Breach, GuardingObserver
 from leapprof.experiment.observe import selectors_of
@@ -49,10 +51,8 @@ def record_period(context: RunContext, step: Step) -> Recorded:
     playbook, stop = context.playbook, StopEvent()
     names = {context.hosts[entry.host].name: entry.host for entry in playbook.hosts}
     observer = GuardingObserver(playbook.guards, names, context.clock, stop, context.observer)
-    begun = context.log.last("begun", step.id)
-    attach = begun is not None and playbook.phase.spool is not None
-    if not attach:
-        context.log.append("begun", step.id)
+    attach = playbook.phase.spool is not None and context.log.last("begun", step.id) is not None
+    context.log.append("begun", step.id, attach=attach)
     sessions = [_session(context, entry, step, observer, stop, attach=attach) for entry in playbook.hosts]
     with _relayed(context.stop, stop), _heat_watched(context, observer, stop):
         results = record_hosts(sessions, stop)
@@ -60,6 +60,7 @@ def record_period(context: RunContext, step: Step) -> Recorded:
     recordings = _recordings(context, results, names)
     if breach is None:
         _raise_failure(context, results)
+        remove_spools(context, step)
     return Recorded(recordings=recordings, breach=breach)
 
 
@@ -81,7 +82,7 @@ def _session(
     return HostSession(
         host=host,
         source=open_source(host),
-        out=context.log.directory / RECORDINGS,
+        out=_out(context, step),
         options=RecordOptions(
             phase=phase_name(playbook, step.period, situation),
             interval_s=phase.interval,
@@ -91,9 +92,38 @@ def _session(
         clock=context.clock,
         stop=stop,
         observer=observer,
-        spool=SpoolChoice(parent=phase.spool, attach=attach) if phase.spool else None,
+        spool=SpoolChoice(parent=phase.spool, attach=attach, name=_spool_name(context, step))
+        if phase.spool
+        else None,
         commands=(f"leapprof run (step {step.id} of run {context.run_id})",),
     )
+
+
+def _spool_name(context: RunContext, step: Step) -> str:
+    """Return the name of a period's spool: spools of earlier periods and runs may still lie there."""
+    return f"{context.run_id}-{step.id}"[-MAX_NAME_CHARS:].lstrip("-.")
+
+
+def remove_spools(context: RunContext, step: Step) -> None:
+    """Remove the spools of a period that is recorded; one that stays is said."""
+    parent = context.playbook.phase.spool
+    for entry in context.playbook.hosts if parent else ():
+        path = spool_path(_spool_name(context, step), parent or "")
+        try:
+            with context.eye(entry) as eye:
+                status = read_answer(eye.link().ask_encoded(clean_plan(path)))
+            problem = next((s.problem for s in status if not s.removed), None)
+        except LeapprofError as error:
+            problem = str(error)
+        if problem:
+            context.say(f"{entry.host}: the spool {path} stays: {problem}; see `leapprof agents`")
+
+
+def _out(context: RunContext, step: Step) -> Path:
+    """Return where this attempt's recordings go: two attempts may begin in the same second."""
+    attempt = sum(entry.kind == "begun" and entry.step == step.id for entry in context.log.entries)
+    out = context.log.directory / RECORDINGS
+    return out if attempt == 1 else out / f"{step.id}-again-{attempt}"
 
 
 def _elapsed_s(context: RunContext, step: Step) -> float:

@@ -160,9 +160,10 @@ class HostSession:
         )
         if self.spool is None:
             return plan
-        if self.spool.attach:
+        if self.spool.attach and self.spool.name is None:
             return replace(plan, spool=find_spool(link, self.spool.parent))
-        return replace(plan, spool=spool_path(self.options.phase or ALWAYS_ON_SPOOL, self.spool.parent))
+        name = self.spool.name or self.options.phase or ALWAYS_ON_SPOOL
+        return replace(plan, spool=spool_path(name, self.spool.parent))
 
     def _keeper(self, writer: RecordingWriter, surveyed: HostSurvey) -> FrameKeeper:
         keeper = FrameKeeper(

@@ -15,10 +15,12 @@ class SpoolChoice:
     Attributes:
         parent: directory on the host that holds spools.
         attach: follow the one that is there instead of starting a sampler.
+        name: of the spool; None: that of the phase, and any that is alone in its directory is followed.
     """
 
     parent: str
     attach: bool = False
+    name: str | None = None
 
 
 def list_spools(link: AgentLink, parent: str) -> tuple[SpoolStatus, ...]:
