@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from leapprof.cli.options import InventoryOption
 from leapprof.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
@@ -52,6 +53,10 @@ def command(
     target_cpu: Annotated[
         float | None, typer.Option(help="CPU of the host in percent up to which there is headroom.")
     ] = None,
+    rated_tbw: Annotated[
+        list[str], typer.Option(help="Rated endurance of a drive, decimal TB: [DEVICE=]TB.")
+    ] = [],  # noqa: B006 - typer copies it
+    inventory: InventoryOption = None,
     across: Annotated[bool, typer.Option("--across", help="Two hosts, or one time, are meant.")] = False,
     public: Annotated[
         bool, typer.Option("--public", help="Replace names, addresses and serials by aliases.")
@@ -80,7 +85,12 @@ def command(
     fatal = _names(fail_on, FAIL_ON, "--fail-on")
     from leapprof.assess.material import CompareOptions
 
-    choice = CompareOptions(window=_window(window), across=across, target_percent=target_cpu)
+    choice = CompareOptions(
+        window=_window(window),
+        across=across,
+        target_percent=target_cpu,
+        rated_tbw=_ratings(recordings or [], rated_tbw, inventory),
+    )
     if prometheus is not None:
         from leapprof.cli.compare_server import ServerRequest, compare_server
 
@@ -123,6 +133,16 @@ def _comparison(
     if len(recordings) != 2:
         raise ConfigError("name two recordings, BEFORE and AFTER, or one with --change-at", key="RECORDING")
     return compare(load(recordings[0]), load(recordings[1]), options)
+
+
+def _ratings(recordings: list[Path], rated_tbw: list[str], inventory: Path | None) -> dict[str, float]:
+    """Return device → rated TBW that inventory and command line say of the first recording's drives."""
+    if not recordings or not (rated_tbw or inventory):
+        return {}
+    from leapprof.cli.wear_options import stated_tbw
+    from leapprof.store import open_recording
+
+    return stated_tbw(open_recording(recordings[0]).manifest, rated_tbw, inventory)
 
 
 def _server_cut(

@@ -114,9 +114,16 @@ def positive(key: str, text: str) -> float:
     return number
 
 
-def inventory_ratings(manifest: Recording, inventory: Path) -> dict[str, float]:
-    """Return device → rated TBW that an inventory says of a recording's host."""
-    return {name: rating.rated_tbw for name, rating in _of_inventory(manifest, inventory, ()).items()}
+def stated_tbw(manifest: Recording, rated_tbw: list[str], inventory: Path | None) -> dict[str, float]:
+    """Return device → rated TBW that inventory and, over it, the command line say of a recording's drives.
+
+    Raises:
+        ConfigError: a device that is not there, or a value that is none.
+    """
+    found = {name: rating.rated_tbw for name, rating in _of_inventory(manifest, inventory, ()).items()}
+    for device, text in _assigned("--rated-tbw", rated_tbw, manifest.topology):
+        found[device] = positive("--rated-tbw", text)
+    return found
 
 
 def _of_inventory(manifest: Recording, inventory: Path | None, more: tuple[Rating, ...]) -> dict[str, Rating]:

@@ -105,3 +105,18 @@ def test_the_window_is_what_was_asked_for(tmp_path):
     result = run(BEFORE, AFTER, "--window", "1min..3min", "--out", tmp_path, "--format", "json", "--json")
     metrics = {m["name"]: m for m in json.loads(result.stdout)["metrics"]}
     assert metrics["host.cpu_percent"]["before"]["covered_seconds"] == pytest.approx(120, abs=3)
+
+
+def test_a_rating_becomes_years_of_the_drive(tmp_path):
+    """From the command line, or from the inventory's entry of the host."""
+    before, after = (SAMPLES / "nodeos-v5-long" / mode for mode in ("mapped", "mapped_private"))
+    common = (before, after, "--across", "--out", tmp_path, "--format", "json", "--json")
+    drive = json.loads(run(*common, "--rated-tbw", "vda=600").stdout)["wear"][0]
+    assert drive["rated_tbw"] == 600
+    assert drive["lifetime_years"]["before"]["low"] < 600 / 127 < drive["lifetime_years"]["before"]["high"]
+    inventory = tmp_path / "leapprof.toml"
+    inventory.write_text('[hosts.captured]\naddress = "10.0.0.1"\ndevices.vda = { rated_tbw = 900 }\n')
+    drive = json.loads(run(*common, "--inventory", inventory).stdout)["wear"][0]
+    assert drive["rated_tbw"] == 900
+    with pytest.raises(ConfigError, match="no drive 'sda'"):
+        run(*common, "--rated-tbw", "sda=1")
