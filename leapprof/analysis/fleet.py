@@ -108,7 +108,7 @@ def against_controls(changed: Summary, controls: Summary) -> tuple[float, Interv
 def _variances(units: Sequence[Unit]) -> NDArray[np.float64]:
     error = np.array([unit.standard_error for unit in units])
     largest = float(error.max())
-    return np.asarray(np.maximum(error, SMALLEST_SE * largest if largest > 0 else 1.0) ** 2)
+    return np.asarray(np.maximum(error, SMALLEST_SE * largest if largest > 0 else SMALLEST_SE) ** 2)
 
 
 def _q(y: NDArray[np.float64], weight: NDArray[np.float64]) -> float:

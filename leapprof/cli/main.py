@@ -23,7 +23,8 @@ COMMANDS = {
     "compare": "The before-and-after report.",
     "run": "A planned experiment: record, change, record, compare, judge.",
     "wear": "TB a year and lifetime of each drive.",
-    "export": "The tables of a recording as CSV or Parquet.",
+    "fleet": "Many hosts before and after a change, in one verdict.",
+    "export": "A recording as CSV, Parquet or OpenMetrics.",
 }
 GROUPS = {
     "config": "Check, compare and explain config.ini of nodeos.",

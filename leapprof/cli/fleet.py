@@ -1,0 +1,57 @@
+"""`leapprof fleet`: many hosts in one verdict, from pairs of recordings or from a server."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from leapprof.cli.options import JsonOption
+
+
+def command(
+    pairs: Annotated[
+        Path | None, typer.Option(help="TOML: [[pairs]] with host, before, after and control = true.")
+    ] = None,
+    prometheus: Annotated[str | None, typer.Option(help="A server instead of pairs.", metavar="URL")] = None,
+    selector: Annotated[str, typer.Option(help='Changed hosts: instance=~"eos-.*"')] = "",
+    control_selector: Annotated[
+        str | None, typer.Option(help="Hosts that were not changed; their difference is taken off.")
+    ] = None,
+    change_at: Annotated[str | None, typer.Option(help="2024-01-22T20:00:00Z")] = None,
+    before: Annotated[str, typer.Option(help="How far back from the change.")] = "7d",
+    after: Annotated[str, typer.Option(help="How far on, once settled.")] = "7d",
+    settle: Annotated[str, typer.Option(help="Left out right after the change.")] = "30min",
+    host_label: Annotated[str | None, typer.Option(help="Label that names the host.")] = None,
+    process: Annotated[str, typer.Option(help="What names of nodeos's process groups hold.")] = "nodeos",
+    token_file: Annotated[Path | None, typer.Option(help="File with a bearer token.")] = None,
+    basic_auth_file: Annotated[Path | None, typer.Option(help="File with user:password.")] = None,
+    ca_file: Annotated[Path | None, typer.Option(help="Certificates to trust.")] = None,
+    timeout: Annotated[str, typer.Option(help="Of one answer of the server.")] = "120s",
+    as_json: JsonOption = False,
+) -> None:
+    """Compare many hosts before and after a change: a random-effects summary of each metric, outliers named.
+
+    A server is asked for batch means, not for raw points: see docs/prometheus.md for what that costs.
+    """
+    from leapprof.cli.fleet_run import ServerFleet, fleet_of_pairs, fleet_of_server
+    from leapprof.cli.fleet_view import fleet_json, fleet_lines
+    from leapprof.errors import ConfigError
+
+    if (pairs is None) == (prometheus is None):
+        raise ConfigError("say either --pairs FILE or --prometheus URL", key="--pairs")
+    if pairs is not None:
+        answer = fleet_of_pairs(pairs)
+    else:
+        answer = fleet_of_server(
+            ServerFleet(
+                url=str(prometheus), selector=selector, control_selector=control_selector, change_at=change_at,
+                before=before, after=after, settle=settle, host_label=host_label, process=process,
+                token_file=token_file, basic_auth_file=basic_auth_file, ca_file=ca_file, timeout=timeout,
+            )
+        )  # fmt: skip
+    if as_json:
+        sys.stdout.write(json.dumps(fleet_json(answer), indent=1) + "\n")
+    else:
+        sys.stdout.write("\n".join(fleet_lines(answer)) + "\n")
