@@ -1,6 +1,8 @@
-"""A recording as text for a person: tables and sparklines. Computes nothing but lengths of stages."""
+"""A recording as text for a person: tables and sparklines."""
 
+import textwrap
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from rich.console import Console
 from rich.markup import escape
@@ -18,6 +20,8 @@ from leapprof.units import NS_PER_S, format_bytes, format_duration, format_memor
 BARS = "▁▂▃▄▅▆▇█"
 MAX_LISTED = 12
 MAX_CELL_CHARS = 100
+WIDE_COLUMNS = 130
+NAME_CHARS, VALUE_CHARS = 31, 12
 
 
 def sparkline(shape: Sequence[float | None]) -> str:
@@ -59,9 +63,24 @@ def _lines(title: str, lines: Iterable[str], console: Console) -> None:
         return
     _print(console, f"\n{title}")
     for line in listed[:MAX_LISTED]:
-        _print(console, f"  {_plain(line)}")
+        _print(console, _folded(_plain(line), console))
     if len(listed) > MAX_LISTED:
         _print(console, f"  … and {len(listed) - MAX_LISTED} more (--json lists all)")
+
+
+def _folded(text: str, console: Console) -> str:
+    """Return a line below a heading, folded at a terminal's width; unfolded where lines go to a program."""
+    if not console.is_terminal:
+        return f"  {text}"
+    indent = " " * (2 + len(text) - len(text.lstrip()))
+    return textwrap.fill(
+        text.strip(),
+        width=max(console.width, 40),
+        initial_indent=indent,
+        subsequent_indent=indent + "    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _plain(text: str) -> str:
@@ -164,9 +183,40 @@ def _finding_lines(manifest: Recording) -> list[str]:
     return [f"{f.severity}: {f.message} ({f.code}). {f.hint}" for f in manifest.findings]
 
 
+def narrow_summary(rows: Sequence[SummaryRow], width: int) -> Iterable[str]:
+    """Yield the summary for a narrow terminal: no number is ever cut, the curve takes what room is left."""
+    room = max(width - NAME_CHARS - 3 * VALUE_CHARS - 2, 0)
+    subject = None
+    heads = "".join(f"{head:>{VALUE_CHARS}}" for head in ("mean", "p95", "max"))
+    yield f"{'metric':<{NAME_CHARS}}{heads}" + ("  over time" if room > len("over time") else "")
+    for row in rows:
+        about = " ".join(part for part in (row.subject.nodeos, row.subject.device) if part) or "host"
+        if about != subject:
+            subject = about
+            yield _plain(about)[: width - 2]
+        values = (format_value(v, row.unit) for v in (row.mean, row.p95, row.maximum))
+        shown = "".join(f"{value:>{VALUE_CHARS}}" for value in values)
+        curve = sparkline(_shorter(row.shape, room)) if room else ""
+        yield f" {row.name:<{NAME_CHARS - 1}}{shown}  {curve}".rstrip()
+
+
+def _shorter(shape: Sequence[float | None], count: int) -> list[float | None]:
+    """Return at most so many values: the highest of each stretch, none where nothing is known."""
+    if len(shape) <= count:
+        return list(shape)
+    borders = [round(index * len(shape) / count) for index in range(count + 1)]
+    parts = (shape[first:last] for first, last in pairwise(borders))
+    return [max((v for v in part if v is not None), default=None) for part in parts]
+
+
 def _summary(rows: Sequence[SummaryRow], console: Console) -> None:
     if not rows:
         _print(console, "\nNo samples yet.")
+        return
+    if console.is_terminal and console.width < WIDE_COLUMNS:
+        _print(console, "\nSummary")
+        for line in narrow_summary(rows, console.width):
+            _print(console, line)
         return
     table = RichTable(title="Summary", title_justify="left", box=None, pad_edge=False)
     for head in ("metric", "of"):

@@ -1,0 +1,80 @@
+"""What `leapprof show` prints of stages, starts, stops and the API, at any width."""
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from leapprof.assess.load import load
+from leapprof.assess.own_voice import OwnVoice, own_voices
+from leapprof.assess.starts import measure_starts
+from leapprof.assess.summary import summarize
+from leapprof.cli.show_lines import stage_lines, stage_seconds, start_lines, voice_lines
+from leapprof.cli.show_view import narrow_summary, render
+
+STARTS = Path(__file__).parents[2] / "samples" / "nodeos-v5-starts"
+
+
+@pytest.fixture(scope="module")
+def private():
+    """Three runs of a real nodeos in mapped_private."""
+    return load(STARTS / "mapped_private")
+
+
+def test_starts_and_stops_are_two_lines_a_run(private) -> None:
+    """Kind with its source, seconds, memory, bytes."""
+    lines = list(start_lines(measure_starts(private)))
+    assert len(lines) == 6
+    assert "snapshot start (log), 5.47 s, peak RSS 917 MiB, anonymous 900 MiB, 688 MB read" in lines[2]
+    assert lines[3] == "  clean stop after 1 min 16 s, 16.2 s, peak RSS 5.02 GiB, 2.15 GB dirtied"
+
+
+def test_stages_come_with_their_sources(private) -> None:
+    """Longest first."""
+    (line,) = stage_lines(private)
+    assert line.startswith("nodeos: live 1 min 43 s (API), writing-state 1 min 6 s (log)")
+    assert stage_seconds(private)["nodeos"]["loading-snapshot"] == 5.0
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 129, 200])
+def test_no_number_is_cut_at_any_width(private, width: int) -> None:
+    """A narrow terminal loses the curve, never a figure."""
+    out = io.StringIO()
+    render(
+        private, summarize(private), Console(file=out, width=width, force_terminal=True, color_system=None)
+    )
+    text = out.getvalue()
+    summary = text[text.index("Summary") :]
+    assert "host.swap_out_bytes_per_s" in summary
+    assert "…" not in summary
+
+
+def test_the_curve_keeps_its_peak(private) -> None:
+    """What is squeezed keeps the highest value of each stretch."""
+    rows = summarize(private)
+    lines = {line.split()[0]: line for line in narrow_summary(rows, 80) if line.startswith(" ")}
+    assert "█" in lines["host.cpu_percent"]
+    assert max(len(line) for line in lines.values()) <= 80
+
+
+def test_how_the_api_answered() -> None:
+    """Busy answers, silence and the share of the main thread."""
+    voice = OwnVoice(
+        nodeos="eos", asked=100, answered=90, busy=6, other={"404": 1}, silent=3, failed_questions=12, mean_s=0.002,
+        longest_s=0.5, main_thread_share=0.0002,
+    )  # fmt: skip
+    (line,) = voice_lines((voice,))
+    for part in (
+        "90 answers",
+        "6 times busy (503)",
+        "1 times HTTP 404",
+        "3 times no answer",
+        "0.020 % of its main",
+    ):
+        assert part in line
+
+
+def test_a_node_that_was_not_asked_has_no_voice() -> None:
+    """Recordings without API say nothing of it."""
+    assert own_voices(load(STARTS.parent / "nodeos-v4" / "heap")) == ()
