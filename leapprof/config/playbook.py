@@ -12,7 +12,8 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from leapprof.config.playbook_expect import Expectation, parse_expectation
-from leapprof.config.playbook_schema import Action, ConfigEdit, Playbook
+from leapprof.config.playbook_schema import ConfigEdit, Playbook
+from leapprof.config.playbook_types import Action
 from leapprof.config.playbook_yaml import Document, Plain, parse_document, with_override
 from leapprof.config.secrets import ADVICE, is_secret_key
 from leapprof.config.selector import parse_selector

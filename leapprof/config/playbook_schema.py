@@ -8,75 +8,27 @@ names ``{host}`` and the names under a host's ``vars`` are replaced, quoted for 
 """
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints, WithJsonSchema
+from pydantic import Field, StringConstraints
 
-from leapprof.config.playbook_units import parse_duration_s, parse_size_bytes
+from leapprof.config.playbook_limits import Gates, Guards
+from leapprof.config.playbook_types import (
+    STRICT,
+    AbsolutePath,
+    Duration,
+    Line,
+    Name,
+    OptionName,
+    OptionValue,
+    Role,
+    Text,
+    Where,
+)
 
 PLAYBOOK_FORMAT = 1
 """1: the first."""
 PRODUCING_WORDS = "restart it although it produces"
-
-_STRICT = ConfigDict(strict=True, extra="forbid")
-
-Text = Annotated[
-    str, StringConstraints(min_length=1, max_length=4096, pattern=r"^[^\x00-\x09\x0b-\x1f\x7f]*$")
-]
-Line = Annotated[str, StringConstraints(min_length=1, max_length=1024, pattern=r"^[^\x00-\x1f\x7f]*$")]
-Name = Annotated[str, StringConstraints(max_length=100, pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.\-]*$")]
-AbsolutePath = Annotated[str, StringConstraints(max_length=1024, pattern=r"^/[^\x00-\x1f\x7f]*$")]
-OptionName = Annotated[str, StringConstraints(max_length=100, pattern=r"^[a-z0-9][a-z0-9\-]*$")]
-Duration = Annotated[
-    float,
-    BeforeValidator(parse_duration_s),
-    Field(ge=0, le=365 * 86_400),
-    WithJsonSchema({"type": "string", "pattern": r"^(\d+(\.\d+)?(ms|s|min|m|h|d|w))+$", "examples": ["6h"]}),
-]
-Size = Annotated[
-    int,
-    BeforeValidator(parse_size_bytes),
-    Field(ge=0),
-    WithJsonSchema({"type": "string", "pattern": r"^\d+(\.\d+)? ?([kMGT]i?)?B$", "examples": ["8 GiB"]}),
-]
-
-
-def _as_text(value: object) -> object:
-    """Return a config.ini value as the text that nodeos reads: numbers and switches need no quotes in YAML."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value) if isinstance(value, int | float) else value
-
-
-OptionValue = Annotated[
-    str,
-    BeforeValidator(_as_text),
-    StringConstraints(max_length=1024, pattern=r"^[^\x00-\x1f\x7f#]*$"),
-    WithJsonSchema({"type": ["string", "integer", "number", "boolean"]}),
-]
-
-
-class Where(StrEnum):
-    """Where a command runs."""
-
-    HOST = "host"
-    COLLECTOR = "collector"
-
-
-class Role(StrEnum):
-    """What happens to a host: it is changed, or it is left alone for comparison."""
-
-    CHANGED = "changed"
-    CONTROL = "control"
-
-
-class Action(StrEnum):
-    """What a breached guard does."""
-
-    PAUSE = "pause"
-    STOP = "stop"
-    ROLL_BACK = "roll_back"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +41,7 @@ class HostEntry:
         vars: texts that replace ``{name}``.
     """
 
-    __pydantic_config__ = _STRICT
+    __pydantic_config__ = STRICT
     host: Line
     nodeos: Line | None = None
     role: Role = Role.CHANGED
@@ -107,7 +59,7 @@ class Phase:
         spool: directory on the host; the sampler goes on when the collector goes away.
     """
 
-    __pydantic_config__ = _STRICT
+    __pydantic_config__ = STRICT
     duration: Duration
     warm_up: Duration = 0.0
     interval: Duration = 1.0
@@ -123,7 +75,7 @@ class Situation:
         options: of config.ini, as leapprof sees them on the host.
     """
 
-    __pydantic_config__ = _STRICT
+    __pydantic_config__ = STRICT
     version: Name | None = None
     map_mode: Literal["mapped", "mapped_private", "heap", "locked"] | None = None
     state_on: Literal["disk", "tmpfs"] | None = None
@@ -139,7 +91,7 @@ class Situation:
 class ManualChange:
     """The operator changes the host; leapprof waits until it sees situation b there."""
 
-    __pydantic_config__ = _STRICT
+    __pydantic_config__ = STRICT
     say: Text
     say_back: Text | None = None
     timeout: Duration = 86_400.0
@@ -155,7 +107,7 @@ class ConfigEdit:
         remove: options whose lines go.
     """
 
-    __pydantic_config__ = _STRICT
+    __pydantic_config__ = STRICT
     file: AbsolutePath | None = None
     set: dict[OptionName, OptionValue] = field(default_factory=dict)
     remove: tuple[OptionName, ...] = ()
@@ -169,7 +121,7 @@ class HostCommand:
         verify: command that ends with 0 exactly when ``run`` has done its work.
     """
 
-    __pydantic_config__ = _STRICT
+    __pydantic_config__ = STRICT
     run: Text
     verify: Text | None = None
     on: Where = Where.HOST
@@ -180,7 +132,7 @@ class HostCommand:
 class CommandChange:
     """Anything: from situation a to b, and back."""
 
-    __pydantic_config__ = _STRICT
+    __pydantic_config__ = STRICT
     to_b: HostCommand
     to_a: HostCommand | None = None
 
@@ -189,7 +141,7 @@ class CommandChange:
 class Change:
     """One of three ways."""
 
-    __pydantic_config__ = _STRICT
+    __pydantic_config__ = STRICT
     manual: ManualChange | None = None
     config: ConfigEdit | None = None
     command: CommandChange | None = None
@@ -199,7 +151,7 @@ class Change:
 class StopStart:
     """Commands of the operator's own."""
 
-    __pydantic_config__ = _STRICT
+    __pydantic_config__ = STRICT
     stop: Text
     start: Text
 
@@ -218,7 +170,7 @@ class Restart:
         producing: the words that allow the restart of a nodeos that is in the schedule.
     """
 
-    __pydantic_config__ = _STRICT
+    __pydantic_config__ = STRICT
     systemd: Line | None = None
     docker: Line | None = None
     commands: StopStart | None = None
@@ -233,135 +185,6 @@ class Restart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NodeUpGate:
-    """nodeos runs, and is what the situation says."""
-
-    __pydantic_config__ = _STRICT
-    timeout: Duration = 900.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeadLagGate:
-    """The head block is recent."""
-
-    __pydantic_config__ = _STRICT
-    below_blocks: Annotated[int, Field(ge=1)]
-    lasting: Duration = 0.0
-    timeout: Duration = 7200.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryGate:
-    """nodeos's resident memory stays within a band."""
-
-    __pydantic_config__ = _STRICT
-    within_percent: Annotated[float, Field(gt=0, le=100)]
-    lasting: Duration
-    timeout: Duration = 14_400.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecondStartGate:
-    """After a change, nodeos was cleanly started a second time."""
-
-    __pydantic_config__ = _STRICT
-    timeout: Duration = 3600.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SettleGate:
-    """Some time passes."""
-
-    __pydantic_config__ = _STRICT
-    time: Duration
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandGate:
-    """A command ends with 0."""
-
-    __pydantic_config__ = _STRICT
-    run: Text
-    on: Where = Where.HOST
-    timeout: Duration = 3600.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileGate:
-    """A file appears on the host."""
-
-    __pydantic_config__ = _STRICT
-    path: AbsolutePath
-    timeout: Duration = 3600.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gates:
-    """What must be so before a phase counts, in this order."""
-
-    __pydantic_config__ = _STRICT
-    node_up: NodeUpGate = field(default_factory=NodeUpGate)
-    second_start: SecondStartGate | None = None
-    head_lag: HeadLagGate | None = None
-    command: CommandGate | None = None
-    file: FileGate | None = None
-    memory_settled: MemoryGate | None = None
-    settle: SettleGate | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AboveGuard:
-    """Breached while a value lies above a limit: blocks of head lag, missed blocks, degrees Celsius."""
-
-    __pydantic_config__ = _STRICT
-    above: Annotated[float, Field(ge=0)]
-    lasting: Duration = 0.0
-    then: Action = Action.STOP
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BelowGuard:
-    """Breached while less than this is left."""
-
-    __pydantic_config__ = _STRICT
-    below: Size
-    lasting: Duration = 0.0
-    then: Action = Action.STOP
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DownGuard:
-    """Breached while nodeos does not run."""
-
-    __pydantic_config__ = _STRICT
-    lasting: Duration = 30.0
-    then: Action = Action.STOP
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Guards:
-    """What must not happen during a phase.
-
-    Attributes:
-        head_lag: blocks of half a second behind the host's clock.
-        missed_blocks: half-second slots since the phase's first look by which the head did not advance.
-        disk_free: of the filesystems that hold data, state and blocks.
-        temperature: the hottest sensor of /sys/class/hwmon, degrees Celsius; not judged where there is none.
-        page: command on the collector; its environment holds LEAPPROF_RUN and LEAPPROF_REASON.
-    """
-
-    __pydantic_config__ = _STRICT
-    head_lag: AboveGuard | None = None
-    missed_blocks: AboveGuard | None = None
-    memory_available: BelowGuard | None = None
-    swap_free: BelowGuard | None = None
-    disk_free: BelowGuard | None = None
-    temperature: AboveGuard | None = None
-    node_down: DownGuard | None = field(default_factory=DownGuard)
-    page: Text | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RollBack:
     """How a host gets back to a when a guard or gate fails.
 
@@ -372,7 +195,7 @@ class RollBack:
         prepare: run while nodeos is stopped: puts the snapshot in place.
     """
 
-    __pydantic_config__ = _STRICT
+    __pydantic_config__ = STRICT
     on_failed_gate: bool = False
     snapshot: AbsolutePath | None = None
     snapshot_version: Name | None = None
@@ -383,7 +206,7 @@ class RollBack:
 class ReportChoice:
     """What is written at the end."""
 
-    __pydantic_config__ = _STRICT
+    __pydantic_config__ = STRICT
     formats: tuple[Literal["html", "md", "json", "csv", "png"], ...] = ("html", "md", "json", "csv")
     public: bool = False
 
@@ -405,7 +228,7 @@ class Playbook:
         max_parallel: hosts that are changed at the same time.
     """
 
-    __pydantic_config__ = _STRICT
+    __pydantic_config__ = STRICT
     playbook: Literal[1]
     title: Line
     hosts: Annotated[tuple[HostEntry, ...], Field(min_length=1, max_length=500)]

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from threading import Event as StopEvent
 from typing import Any
 
-from leapprof.config.playbook_schema import HostCommand, HostEntry, Where
+from leapprof.config.playbook_schema import HostCommand, HostEntry
+from leapprof.config.playbook_types import Where
 from leapprof.control import config_file
 from leapprof.control.commands import filled, run_checked, run_here, shown
 from leapprof.control.service import ServiceCommands, read_dirty_flag, service_commands
@@ -230,7 +231,9 @@ class Changer:
             self._intent(step)
             run_checked(self.eye.source, self._service.start, restart.start_timeout)
         seen = wait_for(
-            _uninterrupted(self.context), self.eye, up_gate(self.context, step.to, restart.start_timeout)
+            _uninterrupted(self.context),
+            self.eye,
+            up_gate(self.context, self.entry, step.to, restart.start_timeout),
         )
         self._done(step, identity=seen.identity)
 
@@ -250,7 +253,7 @@ class Changer:
         if begun is None:
             self._intent(step)
         self.context.say(f"{self.entry.host}: {step.title}")
-        gate = up_gate(self.context, step.to, change.manual.timeout)
+        gate = up_gate(self.context, self.entry, step.to, change.manual.timeout)
         seen = wait_for(self.context, self.eye, gate)
         self._done(step, identity=seen.identity)
 

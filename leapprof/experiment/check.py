@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from leapprof.config.playbook_schema import HostEntry, Playbook, Restart, Role
+from leapprof.config.playbook_schema import HostEntry, Playbook, Restart
+from leapprof.config.playbook_types import Role
 from leapprof.control.commands import filled_plain
 from leapprof.control.config_file import RemoteConfig, read_config
 from leapprof.control.edits import LineEdit, edited, plan_edits

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from threading import Event as StopEvent
 
 from leapprof.config.playbook_schema import HostEntry, Playbook, Situation
+from leapprof.config.playbook_types import Role
 from leapprof.errors import InterruptedRunError
 from leapprof.experiment.observe import HostEye, selectors_of
 from leapprof.experiment.runlog import RunLog
@@ -48,8 +49,10 @@ class RunContext:
         host = self.hosts[entry.host]
         return HostEye(host, selectors_of(entry.nodeos, host), self.clock)
 
-    def situation(self, name: str) -> Situation:
-        """Return situation a or b."""
+    def situation(self, entry: HostEntry, name: str) -> Situation:
+        """Return what situation a or b means for a host; a control is only expected to run."""
+        if entry.role is Role.CONTROL:
+            return Situation()
         return self.playbook.a if name == "a" else self.playbook.b
 
     def pause(self, seconds: float) -> None:

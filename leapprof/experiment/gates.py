@@ -3,13 +3,9 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from leapprof.config.playbook_schema import (
-    CommandGate,
-    HeadLagGate,
-    HostEntry,
-    MemoryGate,
-    Where,
-)
+from leapprof.config.playbook_limits import CommandGate, HeadLagGate, MemoryGate
+from leapprof.config.playbook_schema import HostEntry, Situation
+from leapprof.config.playbook_types import Where
 from leapprof.control.commands import filled, run_here
 from leapprof.errors import SourceError
 from leapprof.experiment.context import RunContext
@@ -89,22 +85,21 @@ def _without_numbers(text: str) -> str:
     return "".join(c for c in text if not c.isdigit())
 
 
-def up_gate(context: RunContext, to: str, timeout_s: float) -> Gate:
+def up_gate(context: RunContext, entry: HostEntry, to: str, timeout_s: float) -> Gate:
     """Return the gate that opens when nodeos runs and is what a situation says."""
-    wanted = context.situation(to)
+    wanted = context.situation(entry, to)
     return Gate(name="node up", timeout_s=timeout_s, check=lambda seen, _: difference(seen, wanted))
 
 
 def gates_of(context: RunContext, entry: HostEntry, step: Step, eye: HostEye, starts: int) -> Iterator[Gate]:
     """Yield the gates of a playbook for one host, in order."""
     gates = context.playbook.gates
-    yield up_gate(context, step.to, gates.node_up.timeout)
+    yield up_gate(context, entry, step.to, gates.node_up.timeout)
     if gates.second_start is not None and starts == 1:
-        yield Gate(
-            name="second start",
-            timeout_s=gates.second_start.timeout,
-            check=_SecondStart(to=step.to, context=context),
+        second = _SecondStart(
+            wanted=context.situation(entry, step.to), first=_first_start(context, entry, step)
         )
+        yield Gate(name="second start", timeout_s=gates.second_start.timeout, check=second)
     if gates.head_lag is not None:
         yield Gate(name="head lag", timeout_s=gates.head_lag.timeout, check=_HeadLag(gate=gates.head_lag))
     if gates.command is not None:
@@ -175,22 +170,38 @@ class _MemorySettled:
         )
 
 
-@dataclass(slots=True, kw_only=True)
-class _SecondStart:
-    """Open when the process is another one than the first that was seen."""
+def _first_start(context: RunContext, entry: HostEntry, step: Step) -> Callable[[str | None], str | None]:
+    """Return what tells the identity of the first nodeos after the change, seen now for the first time or before."""
+    starts = [
+        e.data["identity"]
+        for e in context.log.entries
+        if e.kind == "done" and e.data.get("host") == entry.host and e.data.get("what") in ("start", "manual")
+    ]
 
-    context: RunContext
-    to: str
-    first: str | None = None
+    def first(seen: str | None) -> str | None:
+        if starts:
+            return str(starts[-1])
+        noted = context.log.last("first-start", step.id)
+        if noted is None and seen is not None:
+            context.log.append("first-start", step.id, host=entry.host, identity=seen)
+        return str(noted["identity"]) if noted else seen
+
+    return first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SecondStart:
+    """Open when the process is another one than the first after the change."""
+
+    wanted: Situation
+    first: Callable[[str | None], str | None]
 
     def __call__(self, seen: Observation, now_s: float) -> str | None:
         del now_s
-        if self.first is None:
-            self.first = seen.identity
-        missing = difference(seen, self.context.situation(self.to))
-        if missing is not None or seen.identity == self.first:
-            return missing or "a second clean start of nodeos: stop and start it"
-        return None
+        missing = difference(seen, self.wanted)
+        if missing is None and seen.identity == self.first(seen.identity):
+            return "a second clean start of nodeos: stop and start it"
+        return missing
 
 
 @dataclass(slots=True, kw_only=True)

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event as StopEvent
 
-from leapprof.config.playbook_schema import AboveGuard, Action, BelowGuard, Guards
+from leapprof.config.playbook_limits import AboveGuard, BelowGuard, Guards
+from leapprof.config.playbook_types import Action
 from leapprof.errors import ParseError
 from leapprof.experiment.observe import BLOCK_MS, FrameReader, Reading
 from leapprof.model import Frame, Gap, Recording

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from leapprof.config.playbook_schema import HostEntry, Playbook, Role
+from leapprof.config.playbook_schema import HostEntry, Playbook
+from leapprof.config.playbook_types import Role
 from leapprof.experiment.steps import safe_name, situations_of
 
 

@@ -19,6 +19,7 @@ from leapprof.experiment.pairs import Pair, pairs_of
 from leapprof.experiment.runlog import REPORTS
 from leapprof.model import Comparison, ExpectationResult, Outcome
 from leapprof.report import Format, write
+from leapprof.report.public import publish
 
 SUMMARY = "summary"
 FORMAT = 1
@@ -68,7 +69,7 @@ def write_reports(
         for old in (partial, final):
             shutil.rmtree(old, ignore_errors=True)
         partial.mkdir()
-        pairs = pairs_of(playbook, recordings)
+        pairs = _named(playbook, pairs_of(playbook, recordings))
         compared = {pair.name: _compared(directory, playbook, pair, run_id) for pair in pairs}
         found = [_write_pair(partial, playbook, pair, _with_control(pair, pairs, compared)) for pair in pairs]
         outcome = _outcome(playbook, found)
@@ -78,6 +79,13 @@ def write_reports(
     except OSError as error:
         raise StoreError(str(final), error.strerror or str(error)) from error
     return RunResult(pairs=tuple(found), outcome=outcome, summary=final / f"{SUMMARY}.md")
+
+
+def _named(playbook: Playbook, pairs: Sequence[Pair]) -> tuple[Pair, ...]:
+    """Return pairs whose names, which become folders and headings, tell no host where the report is public."""
+    if not playbook.report.public:
+        return tuple(pairs)
+    return tuple(replace(pair, name=f"pair-{number}") for number, pair in enumerate(pairs, 1))
 
 
 def _sync(directory: Path) -> None:
@@ -122,12 +130,14 @@ def _with_control(pair: Pair, pairs: Sequence[Pair], compared: Mapping[str, Comp
 
 
 def _write_pair(partial: Path, playbook: Playbook, pair: Pair, comparison: Comparison) -> PairResult:
+    """Write the report of a pair; what the summary says of it is as public as the report."""
     formats = frozenset(Format(name) for name in playbook.report.formats)
     paths = write(comparison, partial / pair.name, formats, public=playbook.report.public)
+    shown = publish(comparison) if playbook.report.public else comparison
     return PairResult(
         pair=pair,
-        results=comparison.expectations,
-        headline=comparison.headline,
+        results=shown.expectations,
+        headline=shown.headline,
         files=tuple(str(path.relative_to(partial)) for path in paths),
     )
 
@@ -168,7 +178,10 @@ def _write_summary(
     (partial / f"{SUMMARY}.md").write_text(text, encoding="utf-8", errors="backslashreplace")
     rows = [
         {
-            **asdict(pair.pair),
+            "name": pair.pair.name,
+            "is_control": pair.pair.is_control,
+            "before": pair.pair.before if not playbook.report.public else None,
+            "after": pair.pair.after if not playbook.report.public else None,
             "expectations": [asdict(result) for result in pair.results],
             "headline": list(pair.headline),
             "files": list(pair.files),

@@ -6,7 +6,8 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from leapprof.config.playbook_schema import Action, HostCommand, HostEntry, Playbook
+from leapprof.config.playbook_schema import HostCommand, HostEntry, Playbook
+from leapprof.config.playbook_types import Action
 from leapprof.control.commands import run_here
 from leapprof.errors import InterruptedRunError, LeapprofError, SourceError
 from leapprof.experiment.change import ROLL_BACK_MARK, Changer
@@ -34,6 +35,7 @@ def run_steps(context: RunContext) -> RunResult:
         LeapprofError: a step failed; its failure is in the log.
     """
     runner = _Runner(context)
+    runner.finish_roll_back()
     for _, group in groupby(plan_steps(context.playbook), key=lambda step: step.stage):
         left = [step for step in group if not context.log.is_done(step.id)]
         if left:
@@ -50,6 +52,19 @@ class _Runner:
         self._playbook = context.playbook
         self._entries = {entry.host: entry for entry in context.playbook.hosts}
         self._result: RunResult | None = None
+
+    def finish_roll_back(self) -> None:
+        """Finish the roll-back that was under way when the run was killed.
+
+        Raises:
+            GuardError: it is finished, and the run is over.
+            SourceError: it cannot be finished.
+        """
+        begun = next((e for e in self._context.log.entries if e.kind == "roll-back"), None)
+        if begun is not None:
+            step = next(step for step in plan_steps(self._playbook) if step.id == begun.step)
+            host = str(begun.data["host"])
+            raise GuardError(host, f"a roll-back was under way: {self._roll_back(self._entries[host], step)}")
 
     def do_stage(self, steps: Sequence[Step]) -> None:
         """Do the steps of one stage: those of a host in order, hosts at once as far as the playbook allows."""
@@ -202,6 +217,8 @@ class _Runner:
         prepares = self._prepares("a")
         if needs_snapshot(self._playbook) and self._playbook.roll_back is not None:
             prepares = self._playbook.roll_back.prepare
+        if self._context.log.last("roll-back", step.id) is None:
+            self._context.log.append("roll-back", step.id, host=entry.host)
         self._context.say(f"{entry.host}: rolling back: {proof.reason}")
         with self._context.eye(entry) as eye:
             changer = Changer(

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from leapprof.config.playbook_schema import HostCommand, HostEntry, Playbook, Role, Where
+from leapprof.config.playbook_schema import HostCommand, HostEntry, Playbook
+from leapprof.config.playbook_types import Role, Where
 from leapprof.control.commands import filled, filled_plain
 from leapprof.control.service import UNKNOWN_STATE_STOP_S, service_commands
 

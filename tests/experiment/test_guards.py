@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from leapprof.config.playbook_schema import AboveGuard, Action, BelowGuard, DownGuard, Guards
+from leapprof.config.playbook_limits import AboveGuard, BelowGuard, DownGuard, Guards
+from leapprof.config.playbook_types import Action
 from leapprof.experiment.guards import GuardWatch
 from leapprof.experiment.observe import Reading
 

@@ -200,6 +200,24 @@ def test_a_breached_guard_rolls_back_and_pages(playbook, node):
     assert "config.ini is back as it was; nodeos was restarted and came up" in err
 
 
+def test_a_roll_back_that_was_killed_is_finished(playbook, node):
+    """--resume finishes the roll-back first, and records nothing on a host that is neither a nor b."""
+    before = node.config.read_bytes()
+    sets = ("phase.duration=6s", "guards.node_down={lasting: 200ms, then: roll_back}", "roll_back={}")
+    process = started(*words(playbook, *sets))
+    wait_for_samples(playbook, 2)
+    subprocess.run([node.stop_command], check=True)
+    wait_for_step(playbook, "rollback-008-record-01-edit", "intent")
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    done = resume(playbook)
+    assert done.code == 3, done.err
+    assert "a roll-back was under way: rolled back to situation a" in done.err
+    assert node.config.read_bytes() == before
+    assert node.calls == ["stop", "start", "stop", "start"]
+    assert len(list(run_directory(playbook.parent / "runs").glob("recordings/*/recording.json"))) == 2
+
+
 def test_a_nodeos_that_dies_is_not_started_into_a_dirty_state(playbook, node):
     """A killed nodeos leaves a dirty state: the roll-back puts the file back, and does not start it."""
     process = started(
