@@ -179,6 +179,46 @@ def histogram(
         typer.echo(str(directory))
 
 
+@app.command("stream")
+def stream(
+    urls: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="URL…", help="ws://HOST:PORT of state histories; two or more run head to head."
+        ),
+    ],
+    out: _Out,
+    phase: _Phase = "",
+    count: Annotated[int, typer.Option("--count", min=2, max=10_000_000, help="Blocks of each.")] = 20_000,
+    duration: Annotated[str, typer.Option("--duration", help="At most.")] = "6h",
+    timeout: Annotated[str, typer.Option("--timeout", help="For a connection, and for each block.")] = "10s",
+    time_server: Annotated[
+        str | None,
+        typer.Option("--time-server", help="Asked for this machine's clock error before and after."),
+    ] = None,
+    block: _Block = "10s",
+    region: _Region = "local",
+    host_recording: _HostRecordings = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure when blocks arrive on nodeos's state history websocket; several at once are compared block by block."""
+    from leapprof.cli.latency_run import Common
+    from leapprof.cli.latency_stream import StreamChoice, run_stream
+
+    run_stream(
+        Common(
+            out=out,
+            phase=phase,
+            region=region,
+            block=block,
+            timeout=timeout,
+            host_recordings=tuple(host_recording or ()),
+            as_json=as_json,
+        ),
+        StreamChoice(urls=tuple(urls), count=count, duration=duration, time_server=time_server),
+    )
+
+
 @app.command("table")
 def table(
     recordings: Annotated[list[Path], typer.Argument(metavar="RECORDING…", help="Of probes of delay.")],

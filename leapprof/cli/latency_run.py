@@ -100,7 +100,7 @@ def run_request(common: Common, choice: RequestChoice) -> None:
         "timeout": f"{significant(common.timeout_s)} s",
         "server": answer.server,
     }
-    _run(
+    run_probe(
         common,
         settings,
         pace.warm_up_s,
@@ -151,7 +151,7 @@ def run_rtt(common: Common, choice: RttChoice) -> None:
         "rate": f"{significant(choice.rate_per_s)} connections/s",
         "timeout": f"{significant(common.timeout_s)} s",
     }
-    _run(
+    run_probe(
         common, settings, 0.0, lambda writer, first: rtt_probe.run(plan, writer, first.monotonic_ns), left_out
     )
 
@@ -168,7 +168,7 @@ def _read(path: Path) -> bytes:
         raise StoreError(str(path), f"cannot be read: {error.strerror}") from error
 
 
-def _run(
+def run_probe(
     common: Common,
     settings: dict[str, str],
     warm_up_s: float,
@@ -197,7 +197,7 @@ def _run(
             interrupted = True
         writer.close_blocks()
         writer.findings += [*findings, *_findings(common, writer)]
-        writer.notes |= _notes(writer)
+        writer.notes = _notes(writer) | writer.notes
     _print(common, directory, writer)
     if interrupted:
         raise InterruptedRunError(str(directory))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from leapprof.latency.blocks import Blocks
 from leapprof.latency.machine import CpuSampler, Moment, busy_shares, now, this_host
-from leapprof.model import Finding, Recording, SamplingCost, Table, Topology
+from leapprof.model import ClockOffset, Finding, Recording, SamplingCost, Table, Topology
 from leapprof.store import RecordingWriter
 from leapprof.store.segments import concatenate
 from leapprof.units import NS_PER_S
@@ -52,6 +52,7 @@ class RunWriter:
         self.blocks = blocks
         self.findings: list[Finding] = []
         self.notes: dict[str, str] = {}
+        self.offsets: list[ClockOffset] = []
 
     def seal(self, until_ns: int) -> None:
         """Write the blocks that are complete; they survive a kill from then on."""
@@ -105,6 +106,7 @@ class RunWriter:
                 ended_wall_ns=int(wall_ns[-1]),
                 findings=tuple(self.findings),
                 notes={**manifest.notes, **self.notes},
+                clock_offsets=tuple(self.offsets),
                 cost=replace(manifest.cost, samples=host.rows),
             )
         )

@@ -63,6 +63,12 @@ NAMES = [
     "latency.histogram.p99_s",
     "latency.histogram.max_s",
     "latency.histogram.error_percent",
+    "latency.stream.p50_s",
+    "latency.stream.p90_s",
+    "latency.stream.p95_s",
+    "latency.stream.p99_s",
+    "latency.stream.max_s",
+    "latency.stream.error_percent",
 ]
 
 

@@ -24,7 +24,8 @@ def read_request(connection: socket.socket, rest: bytes) -> tuple[bytes, bytes, 
         rest += piece
     head, _, rest = rest.partition(b"\r\n\r\n")
     lines = head.split(b"\r\n")
-    length = next(int(line.split(b":")[1]) for line in lines if line.lower().startswith(b"content-length:"))
+    lengths = [int(line.split(b":")[1]) for line in lines if line.lower().startswith(b"content-length:")]
+    length = lengths[0] if lengths else 0
     while len(rest) < length:
         rest += connection.recv(4096)
     return lines[0].split(b" ")[1], rest[:length], rest[length:]

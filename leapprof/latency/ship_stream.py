@@ -1,0 +1,202 @@
+"""A subscription to blocks of a nodeos over its state history websocket, with a time-out for everything.
+
+Needs the package websockets (extra ``latency``).
+"""
+
+import json
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from leapprof.errors import ConfigError, ParseError, quoted
+from leapprof.latency.endpoint import Endpoint
+from leapprof.latency.ship import (
+    STATUS_REQUEST,
+    BlockMessage,
+    ack_request,
+    blocks_request,
+    parse_block,
+    parse_status,
+)
+from leapprof.latency.wire import Deadline, Failure, ProbeError, translated
+
+if TYPE_CHECKING:
+    from websockets.sync.client import ClientConnection
+
+MAX_MESSAGE_BYTES = 64 * 2**20
+"""A large block is below 2 MiB; nodeos's own limit of a message is larger than any."""
+_POLL_S = 0.25
+_CLOSE_S = 1.0
+_TOO_BIG = 1009
+"""Close code of RFC 6455: message too big."""
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrival:
+    """A block, and when it came: CLOCK_MONOTONIC and wall clock, nanoseconds."""
+
+    message: BlockMessage
+    monotonic_ns: int
+    wall_ns: int
+
+
+class ShipStream:
+    """One connection. Use with ``with``."""
+
+    def __init__(self, endpoint: Endpoint, timeout_s: float, stopped: threading.Event) -> None:
+        """Keep what to do.
+
+        Args:
+            endpoint: of the state history.
+            timeout_s: for the connection, and for each message.
+            stopped: ends the wait for a message.
+        """
+        self._endpoint, self._timeout_s, self._stopped = endpoint, timeout_s, stopped
+        self._open = ExitStack()
+        self._connection: ClientConnection | None = None
+
+    def __enter__(self) -> "ShipStream":
+        """Connect and read the ABI.
+
+        Raises:
+            ProbeError: it cannot be reached, or is no state history.
+        """
+        connect = _websockets()
+        endpoint = self._endpoint
+        url = f"{'wss' if endpoint.tls else 'ws'}://{endpoint.authority}{endpoint.prefix or '/'}"
+        with _translated(self._timeout_s):
+            self._connection = self._open.enter_context(
+                connect(
+                    url,
+                    ssl=ssl.create_default_context() if endpoint.tls else None,
+                    open_timeout=self._timeout_s,
+                    close_timeout=_CLOSE_S,
+                    ping_interval=None,
+                    compression=None,
+                    max_size=MAX_MESSAGE_BYTES,
+                    proxy=None,
+                )
+            )
+        try:
+            _check_abi(self._receive())
+        except ProbeError:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection = None
+        self._open.close()
+
+    def head(self) -> int:
+        """Return the number of the head block.
+
+        Raises:
+            ProbeError: no answer, or none of a state history.
+        """
+        self._send(STATUS_REQUEST)
+        return _parsed(parse_status, self._receive())
+
+    def blocks(self, start_block: int) -> Iterator[Arrival]:
+        """Yield blocks as they come, until the run is stopped.
+
+        Raises:
+            ProbeError: the connection was lost, or nothing came within the time-out.
+        """
+        self._send(blocks_request(start_block))
+        while not self._stopped.is_set():
+            data = self._receive()
+            came_ns, wall_ns = time.monotonic_ns(), time.time_ns()
+            if data is None:
+                return
+            self._send(ack_request(1))
+            message = _parsed(parse_block, data)
+            if message is not None:
+                yield Arrival(message=message, monotonic_ns=came_ns, wall_ns=wall_ns)
+
+    def _send(self, data: bytes) -> None:
+        assert self._connection is not None
+        with _translated(self._timeout_s):
+            self._connection.send(data)
+
+    def _receive(self) -> str | bytes | None:
+        """Return the next message; None when the run was stopped."""
+        assert self._connection is not None
+        end_s = time.monotonic() + self._timeout_s
+        while (left_s := end_s - time.monotonic()) > 0:
+            if self._stopped.is_set():
+                return None
+            try:
+                with _translated(self._timeout_s):
+                    data: str | bytes = self._connection.recv(timeout=min(left_s, _POLL_S))
+                    return data
+            except ProbeError as error:
+                if error.failure is not Failure.TIMEOUT:
+                    raise
+        raise ProbeError(Failure.TIMEOUT, f"no message within {self._timeout_s:g} s")
+
+
+def _websockets() -> "Callable[..., AbstractContextManager[ClientConnection]]":
+    try:
+        from websockets.sync.client import connect
+    except ImportError as error:
+        raise ConfigError(
+            "the probe of streams needs the package websockets: pip install 'leapprof[latency]'"
+        ) from error
+    found: Callable[..., AbstractContextManager[ClientConnection]] = connect
+    return found
+
+
+def _check_abi(data: str | bytes | None) -> None:
+    """Refuse a server whose first message is no ABI."""
+    try:
+        found = json.loads(data) if isinstance(data, str) else None
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict) or not str(found.get("version", "")).startswith("eosio::abi"):
+        shown = data if isinstance(data, str) else "" if data is None else data[:40].decode("latin-1")
+        raise ProbeError(
+            Failure.PROTOCOL, f"its first message is no ABI of a state history: {quoted(shown[:40])}"
+        )
+
+
+def _parsed(parse: Callable[[bytes], T], data: str | bytes | None) -> T:
+    """Return a binary message as its parser reads it.
+
+    Raises:
+        ProbeError: it is none of the state history.
+    """
+    if not isinstance(data, bytes):
+        raise ProbeError(Failure.PROTOCOL, f"a message is no binary one: {quoted(str(data)[:40])}")
+    try:
+        return parse(data)
+    except ParseError as error:
+        raise ProbeError(Failure.PROTOCOL, f"a message is none of a state history ({error})") from error
+
+
+@contextmanager
+def _translated(timeout_s: float) -> Iterator[None]:
+    """Turn what websockets raises into a ProbeError."""
+    from websockets.exceptions import ConnectionClosed, WebSocketException
+
+    try:
+        yield
+    except TimeoutError as error:
+        raise ProbeError(Failure.TIMEOUT, f"no answer within {timeout_s:g} s") from error
+    except ConnectionClosed as error:
+        if error.sent is not None and error.sent.code == _TOO_BIG:
+            raise ProbeError(Failure.TOO_LARGE, f"a message is over {MAX_MESSAGE_BYTES} bytes") from error
+        raise ProbeError(Failure.CLOSED, "the connection was closed") from error
+    except WebSocketException as error:
+        said = str(error.__cause__ or error)
+        raise ProbeError(Failure.PROTOCOL, f"it speaks no websocket: {quoted(said)}") from error
+    except socket.gaierror as error:
+        raise ProbeError(Failure.NAME, f"the name has no address ({error})") from error
+    except OSError as error:
+        raise translated(error, Deadline(0, timeout_s), "connection") from error
