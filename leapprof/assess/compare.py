@@ -15,6 +15,7 @@ from leapprof.assess.headroom import headroom
 from leapprof.assess.judging import judged
 from leapprof.assess.limits import limits
 from leapprof.assess.material import CompareOptions, Material
+from leapprof.assess.own_voice import voice_findings
 from leapprof.assess.per_unit import per_unit_figures
 from leapprof.assess.rows import chart_of, measure_rows
 from leapprof.assess.samples import RecordingTables, read_samples
@@ -88,7 +89,14 @@ def _compared(
         wear=material.wear,
         facts=material.facts,
         config_changes=material.changes,
-        findings=_sorted(chain(confounders(material), limits(material), first_starts(material, starts))),
+        findings=_sorted(
+            chain(
+                confounders(material),
+                limits(material),
+                first_starts(material, starts),
+                voice_findings(material),
+            )
+        ),
         charts=tuple(c for c in charts if c is not None),
         headline=texts.headline(material.metrics, material.wear, (before.side, after.side)),
         repeat=texts.repeat(material),

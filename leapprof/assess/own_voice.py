@@ -4,13 +4,18 @@ Sources: http_plugin (a busy nodeos answers 503, before Leap 3.2 429); get_info 
 Spring 1.0, so an answer's time bounds what it took from there.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from leapprof.assess.material import Material, info
 from leapprof.assess.samples import RecordingTables, read_samples
+from leapprof.model import Finding
 from leapprof.units import NS_PER_S
 
+FEWEST_QUESTIONS = 20
+MANY_FAILED = 0.05
 BUSY_STATUSES = (429, 503)
 HTTP_OK = 200
 US_PER_S = 1_000_000
@@ -48,6 +53,21 @@ def own_voices(recording: RecordingTables) -> tuple[OwnVoice, ...]:
     """Return how each nodeos of a recording that was asked has answered."""
     found = (_voice(recording, nodeos.id) for nodeos in recording.manifest.nodeos)
     return tuple(voice for voice in found if voice is not None)
+
+
+def voice_findings(material: Material) -> Iterator[Finding]:
+    """Yield a finding for each nodeos that left many questions unanswered: a fact about it, not an error of ours."""
+    for cut in material.sides:
+        for voice in own_voices(cut.tables):
+            failed = voice.busy + voice.silent
+            if voice.asked >= FEWEST_QUESTIONS and failed >= MANY_FAILED * voice.asked:
+                yield info(
+                    "nodeos-api-busy",
+                    f"{cut.side.label}: {voice.nodeos} answered {voice.answered} of {voice.asked} questions; "
+                    f"{voice.busy} times it said that it was busy, {voice.silent} times nothing.",
+                    "Stages, head lag and load are known only where it answered; see whether its API was overloaded.",
+                    subject=voice.nodeos,
+                )
 
 
 def _voice(recording: RecordingTables, nodeos: str) -> OwnVoice | None:
