@@ -48,20 +48,20 @@ def _is_about(metric: MetricComparison, subject: str | None) -> bool:
 
 
 def _judged(expectation: Expectation, metric: MetricComparison) -> tuple[Outcome, str]:
-    if metric.refused is not None:
+    if metric.refused is not None and expectation.kind is not Kind.LEVEL:  # the level after needs no before
         return Outcome.CANNOT_TELL, metric.refused
     interval = _interval(expectation, metric)
     if interval is None:
         return Outcome.CANNOT_TELL, f"There is no interval: {metric.reason}"
     low, high = (_shown(expectation, metric, value) for value in (interval.low, interval.high))
-    shown = f"95 % interval {low} to {high}."
+    shown = f"{low} to {high}"
     if expectation.is_at_least:
         is_met, is_missed = interval.low >= expectation.limit, interval.high < expectation.limit
     else:
         is_met, is_missed = interval.high <= expectation.limit, interval.low > expectation.limit
     if is_met or is_missed:
-        return (Outcome.MET if is_met else Outcome.NOT_MET), f"It is {shown}"
-    return Outcome.CANNOT_TELL, f"The limit lies inside the {shown}"
+        return (Outcome.MET if is_met else Outcome.NOT_MET), f"The 95 % interval is {shown}."
+    return Outcome.CANNOT_TELL, f"The limit lies inside the 95 % interval, {shown}."
 
 
 def _interval(expectation: Expectation, metric: MetricComparison) -> Interval | None:
