@@ -16,7 +16,9 @@ TransportOption = Annotated[
 NodeosOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--nodeos", help="How to recognise nodeos: exe:NAME, unit:NAME, pid:NUMBER, comm:NAME, cmdline:TEXT."
+        "--nodeos",
+        help="Which nodeos: exe:NAME, unit:NAME, pid:NUMBER, pid-file:PATH, data-dir:PATH, port:NUMBER, name:NAME "
+        "(as doctor prints it), comm:NAME or cmdline:TEXT; ID= in front names it. Again for another one.",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Results as JSON on stdout.")]

@@ -46,6 +46,7 @@ class Found:
         executable_deleted: the kernel marks its program file as deleted: replaced or removed since it started.
         container, root: see model.Nodeos.
         log, log_options: what became of its log, and the options that its log tells (see survey.py).
+        log_config_file, log_data_dir: where its log says that they are.
     """
 
     id: str
@@ -66,6 +67,8 @@ class Found:
     root: str = ""
     log: str | None = None
     log_options: dict[str, tuple[str | None, ...]] = field(default_factory=dict)
+    log_config_file: str | None = None
+    log_data_dir: str | None = None
 
     def option(self, name: str) -> str | None:
         """Return the first value of a command-line option, as boost's variables map does; None without."""
@@ -73,8 +76,10 @@ class Found:
         return values[0] if values else None
 
     def directory(self, name: str) -> str | None:
-        """Return a directory of the command line as an absolute path; None when that is not known."""
-        return absolute(self.option(name), self.cwd)
+        """Return a directory of the command line, or else of the log, as an absolute path; None when not known."""
+        config_dir = self.log_config_file.rpartition("/")[0] if self.log_config_file else None
+        told = {"data-dir": self.log_data_dir, "config-dir": config_dir}
+        return absolute(self.option(name), self.cwd) or told.get(name)
 
 
 def absolute(path: str | None, base: str | None) -> str | None:

@@ -18,7 +18,7 @@ from leapprof.ingest.state_facts import facts_of, mount_facts, questions_of
 from leapprof.ingest.topology import build_topology
 from leapprof.model import Frame, Host, Nodeos, ReadStatus, Section, Topology
 from leapprof.nodeos.privacy import allowed_option_names
-from leapprof.nodeos.told import shown_options, told_options
+from leapprof.nodeos.told import shown_options, told_options, told_places
 from leapprof.units import NS_PER_S
 
 CONFIG_FILE = "config.ini"
@@ -84,6 +84,7 @@ def follow_up(survey: Survey) -> tuple[Question, ...]:
         if nodeos.config_dir:
             file = process.option("config") or CONFIG_FILE
             path = file if file.startswith("/") else f"{nodeos.config_dir.rstrip('/')}/{file}"
+            path = process.log_config_file or path
             questions.append(ConfigRead(match_id=nodeos.id, path=nodeos.root + path))
         if nodeos.http_address:
             for path, keep in ((GET_INFO, ()), (METRICS, _INFO_METRIC)):
@@ -154,8 +155,16 @@ def _with_log(process: Found, frame: Frame, allowed: Collection[str]) -> Found:
     if section.status not in (ReadStatus.OK, ReadStatus.CUT):
         return replace(process, log=log)
     start_ns = frame.wall_ns - frame.boottime_ns + process.start_ticks * NS_PER_S // USER_HZ
-    options = told_options(text, start_ns // NS_PER_MS - NS_PER_S // NS_PER_MS) or {}
-    return replace(process, log=log, log_options=shown_options(options, allowed))
+    since_ms = start_ns // NS_PER_MS - NS_PER_S // NS_PER_MS
+    options = told_options(text, since_ms) or {}
+    config_file, data_dir = told_places(text, since_ms)
+    return replace(
+        process,
+        log=log,
+        log_options=shown_options(options, allowed),
+        log_config_file=config_file,
+        log_data_dir=data_dir,
+    )
 
 
 def _with(survey: Survey, told: Answers) -> Survey:

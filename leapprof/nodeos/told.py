@@ -13,7 +13,11 @@ from leapprof.nodeos.logs import LifeLine, LineKind, parse_event
 from leapprof.nodeos.privacy import is_key_shaped
 
 OPTIONS_MARK = "Non-default options:"
+CONFIG_MARK = "nodeos using configuration file "
+DATA_MARK = "nodeos data directory is "
 MARKS = (
+    CONFIG_MARK,
+    DATA_MARK,
     "initializing chain plugin",
     "Starting initialization from snapshot",
     "Finished initialization from snapshot",
@@ -97,6 +101,23 @@ def told_options(text: str, since_ms: int = 0) -> Options | None:
             if name:
                 found[name] = (*found.get(name, ()), *((value,) if equals else ()))
     return found
+
+
+def told_places(text: str, since_ms: int = 0) -> tuple[str | None, str | None]:
+    """Return the config file and the data directory that a log names, absolute paths; None where it does not.
+
+    Args:
+        text: lines of the agent.
+        since_ms: earlier lines are of an earlier process; milliseconds since the epoch.
+    """
+    found: dict[str, str] = {}
+    for line in text.split("\n")[:MAX_LINES]:
+        time, _, message = line.partition("\t")
+        mark = next((m for m in (CONFIG_MARK, DATA_MARK) if message.startswith(m)), None)
+        path = message[len(mark) :].strip().strip('"') if mark else ""
+        if mark and path.startswith("/") and (_time_ms(time.removeprefix("~")) or since_ms) >= since_ms:
+            found[mark] = path
+    return found.get(CONFIG_MARK), found.get(DATA_MARK)
 
 
 def shown_options(options: Options, allowed: Collection[str]) -> Options:

@@ -364,3 +364,18 @@ def test_the_log_says_what_it_runs_with(log: str | ReadStatus, told: str, mode: 
     assert (nodeos.log, nodeos.map_mode) == (told, mode)
     assert "secret" not in nodeos.options
     assert ("nodeos/nodeos@eos/log" in found.denied) is (log is ReadStatus.DENIED)
+
+
+def test_the_log_says_where_it_all_is_when_the_command_line_does_not() -> None:
+    """A nodeos started without any option uses directories below its user's home."""
+    home = "/home/eos/.local/share/eosio/nodeos"
+    log = (
+        f"{LOG_TIME}\tnodeos using configuration file {home}/config/config.ini\n"
+        f"{LOG_TIME}\tnodeos data directory is {home}/data\n"
+    )
+    found = survey(process(cmdline="nodeos\0", log=log))
+    assert found.nodeos[0].data_dir == f"{home}/data"
+    assert found.nodeos[0].state_dir == f"{home}/data/state"
+    assert ConfigRead(match_id="nodeos@eos", path=f"{home}/config/config.ini") in follow_up(found)
+    old = survey(process(cmdline="nodeos\0", log=log.replace("2026", "2020")))
+    assert old.nodeos[0].data_dir is None
