@@ -23,6 +23,7 @@ FEWEST_FOR_LAG1 = 10
 RULE_OF_THREE = 3.0
 FEWEST_BATCHES = 2
 BURST_S = 5.0
+HALF_MINUTE_S = 30.0
 
 
 def t_quantile(probability: float, degrees_of_freedom: float) -> float:
@@ -118,20 +119,6 @@ def zero_rate_interval(duration_s: float, largest_burst: float) -> Interval:
     return Interval(low=0.0, high=RULE_OF_THREE * largest_burst / duration_s)
 
 
-def few_bursts_limit(duration_s: float, bursts: float, largest_burst: float) -> float:
-    """Return the upper limit of a rate made by few bursts: Poisson's limit of their number, each the largest.
-
-    Args:
-        duration_s: seconds that were watched.
-        bursts: effective number of bursts seen.
-        largest_burst: size of the largest of them.
-    """
-    from scipy.special import gammaincinv
-
-    most = float(gammaincinv(math.ceil(bursts) + 1, 0.5 + CONFIDENCE / 2))
-    return most * largest_burst / duration_s
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BurstCount:
     """How a rate is made up: Kish's effective number of bursts, share and size of the largest sample."""
@@ -154,12 +141,19 @@ def count_bursts(series: Series) -> BurstCount:
     )
 
 
-def upper_limit_only(found: Estimate, count: BurstCount) -> Estimate:
-    """Return the estimate of a rate made by few bursts: nothing is known but an upper limit."""
+def upper_limit_only(found: Estimate) -> Estimate:
+    """Return the estimate of a rate made by few bursts: nothing is known but its upper limit."""
     if found.ci95 is None:
         return found
-    most = few_bursts_limit(max(found.covered_seconds, 1.0), count.effective, count.largest)
-    return replace(found, ci95=Interval(low=0.0, high=max(found.ci95.high, most)))
+    return replace(found, ci95=Interval(low=0.0, high=found.ci95.high))
+
+
+def relative_spread(series: Series, span: Span) -> float:
+    """Return the standard deviation of half-minute means as a share of their mean; 0 below two or at mean 0."""
+    batch = batch_means(series, span, HALF_MINUTE_S).mean
+    if batch.size < FEWEST_BATCHES or float(batch.mean()) <= 0:
+        return 0.0
+    return float(batch.std(ddof=1) / batch.mean())
 
 
 def quantile_interval(series: Series, span: Span, probability: float) -> tuple[float, Interval | None]:

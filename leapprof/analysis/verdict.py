@@ -21,6 +21,10 @@ FEWEST_BURSTS = 10.0
 LARGEST_BURST_SHARE = 0.2
 PRELIMINARY_WIDENING = 2.0
 """A preliminary window has to show an effect with an interval this much wider."""
+ON_OFF_SPREAD = 0.5
+"""Half-minute means that deviate from their mean by half of it or more: something goes on and off."""
+ON_OFF_MEMORY_S = 1200.0
+"""Such a metric is long-range dependent for all that is known; a short window cannot tell."""
 ALPHA = 0.05
 ROUND_UP_S = 600.0
 ROUNDING = 0.99
@@ -94,6 +98,8 @@ class Sides:
         before_bursts, after_bursts: None when the metric does not come in bursts.
         before_range, after_range: lowest and highest batch mean.
         confounded: what else forbids a full verdict, each a clause.
+        swing: what the hour of the day alone could make of the difference; both arms are longer by it.
+        on_off: the metric goes on and off, see ON_OFF_SPREAD.
     """
 
     before: Estimate
@@ -103,6 +109,8 @@ class Sides:
     after_bursts: Bursts | None = None
     before_range: Interval | None = None
     after_range: Interval | None = None
+    swing: float = 0.0
+    on_off: bool = False
 
     @property
     def shorter_s(self) -> float:
@@ -121,9 +129,10 @@ def memory_s(estimate: Estimate, prior_s: float) -> float:
     return seen if estimate.covered_seconds >= DAY_S * ROUNDING else max(seen, prior_s)
 
 
-def needed_design_s(before: Estimate, after: Estimate, traits: Traits) -> float:
+def needed_design_s(sides: Sides, traits: Traits) -> float:
     """Return how long each side has to be for a full grade."""
-    memory = max(memory_s(before, traits.memory_s), memory_s(after, traits.memory_s))
+    prior_s = max(traits.memory_s, ON_OFF_MEMORY_S) if sides.on_off else traits.memory_s
+    memory = max(memory_s(sides.before, prior_s), memory_s(sides.after, prior_s))
     return max(FULL_FROM_S, MEMORIES_NEEDED * memory)
 
 
@@ -146,12 +155,11 @@ def judge(effect: Effect, p_adjusted: float | None, sides: Sides, traits: Traits
             needed_seconds=FULL_FROM_S,
             design_seconds=FULL_FROM_S,
         )
-    design_s = needed_design_s(sides.before, sides.after, traits)
-    flags, trend = [*_flags(sides), *sides.confounded], _has_trend(sides.before) or _has_trend(sides.after)
+    design_s = needed_design_s(sides, traits)
+    flags = [*_flags(sides), *sides.confounded]
     short = have_s < design_s * ROUNDING
     grade = Grade.PRELIMINARY if short or flags else Grade.FULL
-    interval = _with_ranges(effect.ci95, sides) if trend else effect.ci95
-    verdict, text = settle(Effect(value=effect.value, ci95=interval), p_adjusted, traits, grade)
+    verdict, text = settle(allowing(effect, sides), p_adjusted, traits, grade)
     memory = "this metric's memory asks for"
     why = [f"{format_duration(have_s)} of the {format_duration(design_s)} that {memory}"] * short
     settled = grade is Grade.FULL and verdict in _SETTLED
@@ -162,6 +170,16 @@ def judge(effect: Effect, p_adjusted: float | None, sides: Sides, traits: Traits
         needed_seconds=None if settled else _needed(effect, traits, have_s, design_s),
         design_seconds=design_s,
     )
+
+
+def allowing(effect: Effect, sides: Sides) -> Effect:
+    """Return an effect whose interval allows for what is known of its sides: a trend, other hours of the day."""
+    if effect.ci95 is None:
+        return effect
+    trend = _has_trend(sides.before) or _has_trend(sides.after)
+    interval = _with_ranges(effect.ci95, sides) if trend else effect.ci95
+    interval = Interval(low=interval.low - sides.swing, high=interval.high + sides.swing)
+    return Effect(value=effect.value, ci95=interval)
 
 
 def settle(effect: Effect, p_adjusted: float | None, traits: Traits, grade: Grade) -> tuple[Verdict, str]:
@@ -175,7 +193,7 @@ def settle(effect: Effect, p_adjusted: float | None, traits: Traits, grade: Grad
     """
     if grade is Grade.TOO_SHORT or effect.ci95 is None:
         return Verdict.INCONCLUSIVE, "too little data for an interval"
-    interval = effect.ci95 if grade is Grade.FULL else _widened(effect.value, effect.ci95)
+    interval = effect.ci95 if grade is Grade.FULL else widened(effect.value, effect.ci95)
     verdict, text = _verdict(interval, traits)
     if verdict in _PROVEN and p_adjusted is not None and p_adjusted > ALPHA:
         return Verdict.INCONCLUSIVE, "not certain once all headline metrics are counted (Holm)"
@@ -258,7 +276,7 @@ def _needed(effect: Effect, traits: Traits, have_s: float, design_s: float) -> f
     return math.ceil(wanted_s / ROUND_UP_S) * ROUND_UP_S
 
 
-def _widened(value: float, interval: Interval) -> Interval:
+def widened(value: float, interval: Interval) -> Interval:
     """Return the interval with both arms PRELIMINARY_WIDENING times as long."""
     return Interval(
         low=value - PRELIMINARY_WIDENING * (value - interval.low),

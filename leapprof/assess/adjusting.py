@@ -30,6 +30,8 @@ STATE_USED = "chain.db_used_bytes"
 LEAST_LOAD_SHARE = 0.05
 """Loads that differ by less than this share are one load."""
 OTHER_HOURS = "the sides cover different hours of the day and have no common load"
+DAILY_SWING = 0.6
+"""Peak to trough of a load that swings by 30 % over a day: what other hours alone can make of a flow."""
 FLOW_UNITS = frozenset({"percent", "cores", "bytes_per_s", "per_s"})
 """What follows the load; a level (memory, swap) does not."""
 HOLDS_STATE = frozenset({"nodeos.state_resident_bytes", "nodeos.rss_bytes"})
@@ -43,11 +45,13 @@ class Adjustment:
         effect: on which the verdict stands; None: on the plain difference.
         why: what effect takes off.
         confounded: what forbids a full verdict, each a clause.
+        swing: what other hours of the day alone could make of the difference.
     """
 
     effect: Effect | None = None
     why: str | None = None
     confounded: tuple[str, ...] = ()
+    swing: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -75,17 +79,24 @@ class Adjuster:
         if row.spec.name in HOLDS_STATE:
             return self._beyond_growth(row)
         follows = row.spec.unit in FLOW_UNITS and row.spec.table != "chain"
-        if not follows or (self.same_hours and not self.load_differs):
-            return Adjustment(confounded=() if self.same_hours else (OTHER_HOURS,))
-        return self._at_equal_load(row)
+        if follows and (self.load_differs or not self.same_hours):
+            return self._at_equal_load(row)
+        return Adjustment(confounded=() if self.same_hours else (OTHER_HOURS,))
 
     def _at_equal_load(self, row: Row) -> Adjustment:
         found = load_effect(row, self.load, self.before, self.after)
         if found is None or found.extrapolated:
-            loads = ("the load differs, and neither side has seen the other's",) if self.load_differs else ()
-            return Adjustment(confounded=loads or (OTHER_HOURS,))
+            return self._not_at_equal_load(row)
         few = ("both sides have seen few loads in common",) if found.overlap < LEAST_OVERLAP else ()
         return Adjustment(effect=found.effect, why=f"at equal load, for {self._loads()}", confounded=few)
+
+    def _not_at_equal_load(self, row: Row) -> Adjustment:
+        """Return why there is no full verdict, and how large an effect the hours alone could be."""
+        assert row.before is not None
+        loads = ("the load differs, and neither side has seen the other's",) if self.load_differs else ()
+        hours = () if self.same_hours else (OTHER_HOURS,)
+        swing = 0.0 if self.same_hours else DAILY_SWING * row.before.estimate.mean
+        return Adjustment(confounded=(*loads, *hours), swing=swing)
 
     def _loads(self) -> str:
         """Return why the load has to be reckoned with."""

@@ -11,7 +11,7 @@ from leapprof.analysis.compare import (
     p_value,
     ratio,
 )
-from leapprof.analysis.verdict import Judgement, Sides, Traits, judge
+from leapprof.analysis.verdict import ON_OFF_SPREAD, Judgement, Sides, Traits, judge
 from leapprof.assess.adjusting import Adjustment, adjuster
 from leapprof.assess.rows import Row
 from leapprof.assess.sides import CutSide
@@ -56,7 +56,7 @@ def _compared(row: Row, p: float | None, p_adjusted: float | None, made: Adjustm
     before, after = row.before, row.after
     effect = difference(before.estimate, after.estimate) if before and after else None
     threshold = row.spec.threshold.of(before.estimate.mean) if before else None
-    judgement = _judgement(row, made.effect or effect, p_adjusted, threshold, made.confounded)
+    judgement = _judgement(row, made, made.effect or effect, p_adjusted, threshold)
     reason = f"{made.why}: {judgement.reason}" if made.effect and made.why else judgement.reason
     return MetricComparison(
         name=row.spec.name,
@@ -84,11 +84,7 @@ def _compared(row: Row, p: float | None, p_adjusted: float | None, made: Adjustm
 
 
 def _judgement(
-    row: Row,
-    effect: Effect | None,
-    p_adjusted: float | None,
-    threshold: float | None,
-    confounded: tuple[str, ...],
+    row: Row, made: Adjustment, effect: Effect | None, p_adjusted: float | None, threshold: float | None
 ) -> Judgement:
     """Return what may be said of a row."""
     if row.before is None or row.after is None or effect is None or threshold is None:
@@ -102,7 +98,9 @@ def _judgement(
         after_bursts=row.after.bursts,
         before_range=row.before.range,
         after_range=row.after.range,
-        confounded=confounded,
+        confounded=made.confounded,
+        swing=made.swing,
+        on_off=max(row.before.spread, row.after.spread) > ON_OFF_SPREAD,
     )
     traits = Traits(better=row.spec.better, threshold=threshold, memory_s=row.spec.memory_s)
     found = judge(effect, p_adjusted if row.is_headline else None, sides, traits)

@@ -9,6 +9,7 @@ from leapprof.analysis.batch import Span, batch_length_s, batch_means, within
 from leapprof.analysis.estimate import (
     count_bursts,
     estimate,
+    relative_spread,
     upper_limit_only,
     zero_rate_interval,
 )
@@ -31,6 +32,7 @@ class MeasuredSide:
         batches: None when the window is under 20 minutes.
         bursts: None when the metric does not come in bursts.
         largest_burst: size of the largest sample of a rate, in the metric's unit times seconds.
+        spread: of its half-minute means, as a share of their mean; 0 for levels and what comes in bursts.
         lower_bound: a counter was reset inside the window, so the total is a lower bound.
     """
 
@@ -39,6 +41,7 @@ class MeasuredSide:
     batches: BatchMeans | None
     bursts: Bursts | None = None
     largest_burst: float = 0.0
+    spread: float = 0.0
     lower_bound: bool = False
 
     @property
@@ -88,13 +91,14 @@ def measure(spec: MetricSpec, side: CutSide, samples: Samples, context: Context)
         largest = count.largest
         found = replace(found, bursts=count.effective)
         if dominated(bursts):
-            found = upper_limit_only(found, count)
+            found = upper_limit_only(found)
     return MeasuredSide(
         estimate=found,
         series=series,
         batches=batches,
         bursts=bursts,
         largest_burst=largest,
+        spread=0.0 if spec.bursty or spec.unit == "bytes" else relative_spread(series, side.span),
         lower_bound=lower_bound,
     )
 
