@@ -18,7 +18,16 @@ MOST_SENTENCES = 10
 DIRTIED = "nodeos.dirtied_bytes_per_s"
 MINUS = "−"
 
+_DELAYS = {
+    "request": "of requests",
+    "rtt": "of round trips",
+    "histogram": "counted for",
+    "stream": "of messages",
+}
+
 _LABELS = {
+    **{f"latency.{probe}.p50_s": f"Median delay {of}" for probe, of in _DELAYS.items()},
+    **{f"latency.{probe}.p99_s": f"99th percentile of delays {of}" for probe, of in _DELAYS.items()},
     "device.write_bytes_per_s": "Writes to",
     "nodeos.cpu_cores": "CPU of",
     "host.cpu_percent": "CPU of the host",
@@ -146,7 +155,8 @@ def _sentence(
     """Return one metric as a sentence; the effect on which the verdict stands comes first."""
     assert metric.before is not None
     assert metric.after is not None
-    whom = metric.subject.device or metric.subject.nodeos or ""
+    subject = metric.subject
+    whom = subject.device or subject.nodeos or ", ".join(filter(None, (subject.operation, subject.target)))
     before, after = (format_value(e.mean, metric.unit) for e in (metric.before, metric.after))
     plain = f"{before} before, {after} after, {short_effect(metric.difference, metric.unit)}"
     text = f"{_LABELS[metric.name]} {whom}".strip() + f"{_remark(metric, chosen)}: "

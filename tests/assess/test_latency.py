@@ -183,3 +183,22 @@ def test_a_summary_of_one_recording_shows_delays():
     rows = {row.name: row for row in summarize(recording(delays(1, 130)))}
     assert rows["latency.request.p50_s"].mean == pytest.approx(0.001, rel=0.1)
     assert rows["latency.request.p50_s"].subject.target == "a:1"
+
+
+def test_the_headline_speaks_of_delays():
+    """With operation, target, both values and the verdict."""
+    _, found = compared(recording(delays(1, 370)), later(delays(2, 370, added_ms=5.0)))
+    sentence = next(s for s in found.headline if s.startswith("Median delay"))
+    assert sentence.startswith("Median delay of requests get_info, a:1: 0.00100 s before, 0.00601 s after")
+
+
+def test_a_public_report_hides_what_was_probed():
+    """A name with its port is an address of somebody."""
+    from leapprof.report.json import render_json
+    from leapprof.report.public import publish
+
+    named = {"target": "eos-1.example.org:8888"}
+    _, found = compared(recording(delays(1, 60), **named), later(delays(2, 60), **named))
+    text = render_json(publish(found)).decode()
+    assert "get_info" in text
+    assert "example.org" not in text

@@ -50,13 +50,14 @@ class ShipServer:
 
     Attributes:
         plan: called at the first subscription.
-        sent_s: number → when it was handed to the socket.
+        sent_s, sent_wall_ns: number → when it was handed to the socket.
         drop_after: closes the connection after this block, once.
         starts: start block of each subscription.
     """
 
     plan: Callable[[], Sequence[Planned]]
     sent_s: dict[int, float] = field(default_factory=dict)
+    sent_wall_ns: dict[int, int] = field(default_factory=dict)
     drop_after: int | None = None
     starts: list[int] = field(default_factory=list)
     planned: Sequence[Planned] | None = None
@@ -82,6 +83,7 @@ class ShipServer:
             time.sleep(max(one.due_s - time.monotonic(), 0))
             connection.send(one.data)
             self.sent_s[one.number] = time.monotonic()
+            self.sent_wall_ns[one.number] = time.time_ns()
             if one.number == self.drop_after:
                 self.drop_after = None
                 connection.close()
