@@ -102,6 +102,12 @@ def _history():
         group,
         lambda t: BOOT + 500 if t < 1800 else START + 1795,
     )
+    container = 'instance="boxed:8080",job="cadvisor",name="nodeos-wax",id="/docker/1"'
+    history.add("container_start_time_seconds", container, lambda t: BOOT + 5)
+    history.add("container_start_time_seconds", container.replace("nodeos-wax", "nginx"), lambda t: BOOT)
+    history.add("container_cpu_user_seconds_total", container, lambda t: 0.5 * t)
+    history.add("container_cpu_system_seconds_total", container, lambda t: 0.1 * t)
+    history.add("container_memory_rss", container, lambda t: 5e9)
     history.add("head_block_num", 'instance="old:9101",job="nodeos"', lambda t: 5 + 2 * t)
     history.add("num_clients", 'instance="old:9101",job="nodeos"', lambda t: 7)
     return history
@@ -235,10 +241,20 @@ def test_nodeos_4_names_are_known(url):
     assert columns["peers_in"][0] == 7
 
 
+def test_containers_of_cadvisor_are_nodeos(url):
+    """Found by name; a host without node_exporter still has a clock."""
+    found = _of(url, "boxed")
+    assert [n.id for n in found.nodeos] == ["nodeos-wax"]
+    columns = _block(found, "nodeos").columns
+    assert columns["utime_ticks_total"][-1] == pytest.approx(50.0 * (END - START), rel=1e-2)
+    assert columns["cgroup_anon_bytes"][0] == 5e9
+
+
 def test_every_host_of_a_selector_becomes_a_recording(url):
     """One recording a host, its exporters together."""
     assert sorted(i.host.name for i in _fetch(url, "")) == [
         "4kn",
+        "boxed",
         "gappy",
         "new",
         "old",
@@ -330,11 +346,13 @@ class _Stub(BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def _answering(status, kind, body, wait_s=0.0):
+def _answering(status, kind, body, wait_s=0.0, seen=None):
     class Answer(_Stub):
         answer = (status, kind, body)
 
         def do_GET(self):
+            if seen is not None:
+                seen.append(self.headers.get("Authorization"))
             time.sleep(wait_s)
             super().do_GET()
 
@@ -353,6 +371,38 @@ def test_a_web_page_instead_of_json_is_a_wrong_url():
     """Grafana's address in place of Prometheus's is the usual mistake."""
     with _answering(200, "text/html", b"<html/>") as url, pytest.raises(SourceError, match="root of the API"):
         _fetch(url, "")
+
+
+@pytest.mark.parametrize(
+    ("environment", "sent"),
+    [
+        ({"LEAPPROF_PROMETHEUS_TOKEN": "abc"}, "Bearer abc"),
+        ({"LEAPPROF_PROMETHEUS_USER": "me", "LEAPPROF_PROMETHEUS_PASSWORD": "pw"}, "Basic bWU6cHc="),
+        ({}, None),
+    ],
+)
+def test_secrets_come_from_the_environment(environment, sent):
+    """A bearer token or basic auth; without either nothing is sent, whatever ~/.netrc holds."""
+    seen = []
+    body = b'{"status": "success", "data": {"result": []}}'
+    with (
+        _answering(200, "application/json", body, seen=seen) as url,
+        _server(url, environment=environment) as server,
+    ):
+        server.at("up", 0)
+    assert seen == [sent]
+
+
+def test_secrets_come_from_files(tmp_path):
+    """The file goes before the environment; a file without a colon is no user:password."""
+    file = tmp_path / "secret"
+    file.write_text("me:pw\n")
+    access = server_access("http://h:1", {}, basic_auth_file=file)
+    assert (access.user, access.password) == ("me", "pw")
+    assert server_access("http://h:1", {"LEAPPROF_PROMETHEUS_TOKEN": "x"}, token_file=file).token == "me:pw"
+    file.write_text("nothing")
+    with pytest.raises(ConfigError, match="user:password"):
+        server_access("http://h:1", {}, basic_auth_file=file)
 
 
 def test_an_expired_token_is_said_and_not_shown():

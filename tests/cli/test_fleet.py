@@ -1,0 +1,88 @@
+"""`leapprof fleet` through the program."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from leapprof.importers.blocks import Block, Imported
+from leapprof.importers.recording import write_recording
+from leapprof.model import Host
+
+HOUR = 3600
+START_NS = 1_700_000_000 * 10**9
+
+
+def _program(*arguments):
+    return subprocess.run(
+        [sys.executable, "-c", "from leapprof.cli.main import main; main()", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def _recorded(directory, name, phase, busy, seed):
+    rng = np.random.default_rng(seed)
+    times = np.arange(0, 2 * HOUR, 5)
+    shift = 0 if phase == "before" else 100 * HOUR
+    load = np.clip(busy * rng.gamma(50, 1 / 50, times.size), 0, 1)
+    columns = {"cpu_nice_ticks_total": np.zeros(times.size), "cpu_system_ticks_total": np.zeros(times.size)}
+    columns["cpu_user_ticks_total"] = np.cumsum(load * 500)
+    columns["cpu_idle_ticks_total"] = np.cumsum((1 - load) * 500)
+    wall_ns = START_NS + (times + shift) * 10**9
+    block = Block(table="host", texts={}, wall_ns=wall_ns, columns=columns)
+    host = Imported(host=Host(name=name, boot_id=""), source="test", interval_s=5.0, blocks=(block,))
+    return write_recording(host, directory, phase=phase, command="")
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory):
+    """Return a file of four changed hosts and two controls."""
+    directory = tmp_path_factory.mktemp("pairs")
+    lines = []
+    for number in range(6):
+        control = number >= 4
+        before = _recorded(directory, f"h{number}", "before", 0.6, number)
+        after = _recorded(directory, f"h{number}", "after", 0.6 if control else 0.4, 100 + number)
+        lines += ["[[pairs]]", f'host = "h{number}"', f'before = "{before.name}"', f'after = "{after.name}"']
+        lines += ["control = true"] if control else []
+    file = directory / "pairs.toml"
+    file.write_text("\n".join(lines))
+    return file
+
+
+def test_pairs_of_recordings_are_one_verdict(pairs):
+    """Four hosts fell by 20 points, two controls did not."""
+    done = _program("fleet", "--pairs", str(pairs), "--json")
+    assert done.returncode == 0, done.stderr
+    (cpu,) = [m for m in json.loads(done.stdout)["metrics"] if m["name"] == "host.cpu_percent"]
+    assert cpu["verdict"] == "improved"
+    assert cpu["difference"]["value"] == pytest.approx(-20, abs=1)
+    assert (cpu["changed"]["hosts"], cpu["controls"]["hosts"]) == (4, 2)
+
+
+def test_the_text_says_what_the_json_says(pairs):
+    """Hosts, verdict, interval."""
+    done = _program("fleet", "--pairs", str(pairs))
+    assert "4 hosts compared, 2 controls" in done.stdout
+    assert "host.cpu_percent: improved" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "either --pairs FILE or --prometheus URL"),
+        (("--pairs", "nowhere.toml"), "nowhere.toml"),
+        (("--prometheus", "http://127.0.0.1:1"), "--change-at"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(arguments, message):
+    """Exit code 2 and one line."""
+    done = _program("fleet", *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
