@@ -1,0 +1,192 @@
+"""What happens to the collector: it is killed, stopped, doubled, or its disk is full or read-only."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from leapprof.assess.load import load
+from leapprof.store import open_recording
+
+CLI = "import sys; from leapprof.cli.main import main; main()"
+KILLS = int(os.environ.get("LEAPPROF_FAULT_KILLS", "5"))
+AT_ONCE = 5
+TICK_S = 0.1
+LIMIT_S = 60.0
+
+
+def start(out: Path, *words: str) -> "subprocess.Popen[str]":
+    """Start a recording of this machine at ten ticks a second."""
+    command = ["record", "local", "--out", str(out), "--phase", "before", "--interval", "100ms", *words]
+    return subprocess.Popen(
+        [sys.executable, "-c", CLI, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def wait_for(condition: Callable[[], object]) -> None:
+    """Wait until something is true."""
+    deadline = time.monotonic() + LIMIT_S
+    while not condition():
+        assert time.monotonic() < deadline, "waited too long"
+        time.sleep(0.02)
+
+
+def directory_of(out: Path) -> Path | None:
+    """Return the recording below out, once it has a manifest."""
+    return next((path.parent for path in out.glob("*/recording.json")), None)
+
+
+def frames(out: Path) -> int:
+    """Return how many frames the journal holds."""
+    found = directory_of(out)
+    return len(open_recording(found).journal.frames) if found else 0
+
+
+def journal_bytes(out: Path) -> int:
+    """Return the size of the journal that is being written: cheap to ask for often."""
+    return sum(path.stat().st_size for path in out.glob("*/journal.sqlite-wal"))
+
+
+def kill_at_a_random_moment(out: Path, rng: random.Random) -> tuple[Path, int]:
+    """Return a recording whose recorder was killed, and how many samples it had a moment before."""
+    with start(out) as process:
+        wait_for(lambda: journal_bytes(out) > 0)
+        time.sleep(rng.uniform(0, 0.8))
+        held = frames(out)
+        process.send_signal(signal.SIGKILL)
+    directory = directory_of(out)
+    assert directory is not None
+    return directory, held
+
+
+def test_kill_9_at_random_moments(tmp_path: Path) -> None:
+    """Everything that was written a moment before the kill is read, in order and without a hole."""
+    generators = [random.Random(number) for number in range(KILLS)]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        killed = list(
+            pool.map(kill_at_a_random_moment, [tmp_path / str(n) for n in range(KILLS)], generators)
+        )
+    for directory, held in killed:
+        loaded = load(directory)
+        sequence = loaded.table("host", ()).integers["seq"].values.tolist()
+        assert sequence == list(range(1, len(sequence) + 1))
+        assert len(sequence) >= held
+        assert "recording-not-closed" in [finding.code for finding in loaded.manifest.findings]
+
+
+def test_stopped_and_continued_like_a_laptop_asleep(tmp_path: Path) -> None:
+    """The recorder goes on; what its agent could not send meanwhile is there, or is a gap with a reason."""
+    with start(tmp_path) as process:
+        wait_for(lambda: frames(tmp_path) >= 5)
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(2.0)
+        process.send_signal(signal.SIGCONT)
+        held = frames(tmp_path)
+        wait_for(lambda: frames(tmp_path) >= held + 10)
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=LIMIT_S)
+    assert process.returncode == 130, err
+    directory = directory_of(tmp_path)
+    assert directory is not None
+    manifest = load(directory).manifest
+    host = load(directory).table("host", ())
+    times_s = host.integers["boottime_ns"].values / 1e9
+    missing_s = sum(float(step) for step in times_s[1:] - times_s[:-1] if step > 5 * TICK_S)
+    told_s = sum((gap.end_ns - gap.start_ns) / 1e9 for gap in manifest.gaps)
+    assert missing_s <= told_s + 0.5
+
+
+def small_disk(path: Path, size: str) -> bool:
+    """Return whether a small tmpfs could be mounted there."""
+    path.mkdir(parents=True)
+    words = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(path)]
+    return os.geteuid() == 0 and subprocess.run(words, capture_output=True, check=False).returncode == 0
+
+
+@pytest.fixture
+def mounts(tmp_path: Path):
+    """Mount small file systems; unmount them afterwards."""
+    mounted: list[Path] = []
+
+    def mount(name: str, size: str) -> Path:
+        path = tmp_path / name
+        if not small_disk(path, size):
+            pytest.skip("mount: a tmpfs needs root")
+        mounted.append(path)
+        return path
+
+    yield mount
+    for path in mounted:
+        subprocess.run(["umount", "-l", str(path)], check=False)
+
+
+def fill(directory: Path, leave_bytes: int) -> None:
+    """Leave so many bytes free."""
+    free = os.statvfs(directory)
+    size = free.f_bavail * free.f_frsize - leave_bytes
+    with (directory / "ballast").open("wb") as out:
+        out.write(b"\0" * max(size, 0))
+
+
+@pytest.mark.parametrize("leave_bytes", [0, 8192, 40_000, 120_000], ids=["create", "open", "append", "later"])
+def test_the_disk_is_full(mounts, leave_bytes: int) -> None:
+    """Wherever the disk fills up, exit code 5 or 2 says so in one line, and what was recorded before is read."""
+    disk = mounts("disk", "2m")
+    fill(disk, leave_bytes)
+    with start(disk) as process:
+        out, err = process.communicate(timeout=LIMIT_S)
+    assert process.returncode in (2, 5), err
+    assert "Traceback" not in err
+    assert "full" in err or "No space left" in err, err
+    directory = directory_of(disk)
+    if directory is not None and leave_bytes > 40_000:
+        sequence = load(directory).table("host", ()).integers["seq"].values.tolist()
+        assert sequence == list(range(1, len(sequence) + 1))
+        assert sequence
+    assert "journal" not in out
+
+
+def test_the_disk_is_full_when_it_is_sealed(mounts) -> None:
+    """The frames stay in the journal and are read from there; exit code 5."""
+    disk = mounts("disk", "3m")
+    with start(disk) as process:
+        wait_for(lambda: frames(disk) >= 10)
+        fill(disk, 0)
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=LIMIT_S)
+    directory = directory_of(disk)
+    assert directory is not None
+    assert process.returncode == 5, err
+    assert "the disk is full" in err
+    assert load(directory).table("host", ()).rows >= 10
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes into a read-only directory")
+def test_a_directory_that_may_not_be_written(tmp_path: Path) -> None:
+    """Exit code 2 before anything is sampled."""
+    tmp_path.chmod(0o500)
+    try:
+        with start(tmp_path / "out") as process:
+            _, err = process.communicate(timeout=LIMIT_S)
+    finally:
+        tmp_path.chmod(0o700)
+    assert process.returncode == 2, err
+    assert "cannot write there" in err
+
+
+def test_a_read_only_file_system(mounts) -> None:
+    """Exit code 2 before anything is sampled, with the directory in the message."""
+    disk = mounts("disk", "1m")
+    subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+    with start(disk / "out") as process:
+        _, err = process.communicate(timeout=LIMIT_S)
+    assert process.returncode == 2, err
+    assert "cannot write there" in err
+    assert str(disk) in err
