@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from leapprof.agent.plan import ConfigRead, HttpGet, Peek, Read, StatVfs
+from leapprof.ingest import container_net
 from leapprof.ingest.chain import GET_INFO, METRICS
 from leapprof.ingest.facts import read_host
 from leapprof.ingest.processes import Found, find_processes
@@ -93,7 +94,7 @@ def follow_up(survey: Survey) -> tuple[Question, ...]:
                         match_id=nodeos.id, address=nodeos.http_address, path=path, every_ticks=1, keep=keep
                     )
                 )
-        questions += questions_of(nodeos)
+        questions += (*questions_of(nodeos), *container_net.questions_of(nodeos))
     return tuple(questions)
 
 
@@ -106,7 +107,12 @@ def with_answers(survey: Survey, frame: Frame, allowed: Collection[str] | None =
         denied=tuple(sorted({*survey.denied, *_named(frame, survey.found, ReadStatus.DENIED)})),
         absent=tuple(sorted({*survey.absent, *_named(frame, survey.found, ReadStatus.ABSENT)})),
     )
-    return _with_facts(_with(more, told), texts)
+    described = _with(more, told)
+    nodeos = tuple(
+        container_net.with_container_address(one, before, texts)
+        for one, before in zip(described.nodeos, survey.nodeos, strict=True)
+    )
+    return _with_facts(replace(described, nodeos=nodeos), texts)
 
 
 def _with_facts(survey: Survey, texts: Mapping[str, str]) -> Survey:
