@@ -13,7 +13,7 @@ import pytest
 from tests.e2e.lab import Done, Lab, laboratory, leapprof, of, recorder, recordings, shown
 from tests.support.sshd import unprivileged_user
 
-DURATION = "6s"
+DURATION = "5s"
 AWAY_S = 2.5
 
 

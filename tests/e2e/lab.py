@@ -57,7 +57,13 @@ class Done:
     err: str
 
 
-def leapprof(*words: object, env: dict[str, str] | None = None) -> Done:
+def environment() -> dict[str, str]:
+    """Return what a program of ours is started with: 80 columns, and compiled modules are kept, as they usually are."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "COLUMNS": "80"}
+
+
+def leapprof(*words: object) -> Done:
     """Run leapprof as a program of its own, to its end."""
     done = subprocess.run(
         [sys.executable, "-c", CLI, *map(str, words)],
@@ -67,7 +73,7 @@ def leapprof(*words: object, env: dict[str, str] | None = None) -> Done:
         check=False,
         stdin=subprocess.DEVNULL,
         cwd=ROOT,
-        env={**os.environ, "COLUMNS": "80", **(env or {})},
+        env=environment(),
     )
     assert "Traceback" not in done.stderr, done.stderr
     return Done(code=done.returncode, out=done.stdout, err=done.stderr)
@@ -236,6 +242,7 @@ def recorder(words: tuple[str, ...], out: Path) -> Iterator[Recorder]:
         stdin=subprocess.DEVNULL,
         text=True,
         cwd=ROOT,
+        env=environment(),
     )
     try:
         yield Recorder(out=out, process=process)

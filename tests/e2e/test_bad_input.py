@@ -17,7 +17,8 @@ from leapprof.units import NS_PER_S
 from tests.e2e.lab import CLI, Done
 
 USAGE, HOST_FAILED, UNREADABLE, DAMAGED, NOTHING = 2, 3, 4, 5, 6
-MS = ("--interval", "100ms")
+MS = ("--interval", "100ms", "--nodeos", "exe:leapprof-no-such-program")
+"""Fast, and whatever nodeos or stand-in this machine runs is none of these tests' business."""
 
 
 def program(*words: object) -> Done:
@@ -294,7 +295,7 @@ def small_disk(path: Path, size: str) -> Iterator[Path]:
 
 def test_a_full_disk_ends_a_recording_with_what_to_do(tmp_path: Path) -> None:
     """Exit code 5 and a message; what was recorded is shown."""
-    with small_disk(tmp_path / "disk", "300k") as disk:
+    with small_disk(tmp_path / "disk", "200k") as disk:
         words = ("--out", disk, "--phase", "before", "--duration", "60s", *MS)
         run = subprocess.run(
             [sys.executable, "-c", CLI, "record", "local", *map(str, words)],

@@ -1,5 +1,6 @@
 """Hosts that must not be spoken with, or that do not answer as hosts do: exit code 3 and what to do."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,19 +10,18 @@ from tests.e2e.lab import Done, Lab, StandIn, leapprof, recordings, shown
 from tests.support.sshd import Sshd, make_key, needs_sshd, sshd, unprivileged_user
 
 pytestmark = needs_sshd
-STAND_INS = pytest.mark.parametrize("standin", ["wax-owner", "wax-other"])
 TOLD = 'echo "Welcome to planted-motd"; printf "LPF1 torn \\001 frame\\n"; echo "<script>" >&2'
 """What a start-up file may print before every command: words, half a frame, and something on stderr."""
 
 
-def record(server: Sshd, out: Path, standin: StandIn | None = None, *lines: str) -> Done:
-    """Record a second from an sshd, with further lines in its ssh configuration."""
-    config = out / "ssh_config"
+def record(server: Sshd, out: Path, *standins: StandIn, line: str = "") -> Done:
+    """Record a second from an sshd, with a further line in its ssh configuration."""
+    config, inventory = out / "ssh_config", out / "leapprof.toml"
     out.mkdir(exist_ok=True)
-    config.write_text(server.config_block(*lines))
-    inventory = out / "leapprof.toml"
-    selector = f'nodeos = ["eos=cmdline:{standin.data_dir}"]\n' if standin else ""
-    inventory.write_text(f'[hosts.{server.alias}]\nssh_config = "{config}"\n{selector}')
+    config.write_text(server.config_block(*filter(None, [line])))
+    found = [f"{one.data_dir.name.removeprefix('nodeos-')}=cmdline:{one.data_dir}" for one in standins]
+    selectors = f"nodeos = {json.dumps(found)}\n" if found else ""
+    inventory.write_text(f'[hosts.{server.alias}]\nssh_config = "{config}"\n{selectors}')
     words = ("--inventory", inventory, "--out", out / "recordings", "--phase", "before", "--duration", "1s")
     return leapprof("record", server.alias, *words, "--interval", "200ms", "--json")
 
@@ -67,7 +67,7 @@ def test_a_host_that_must_not_be_spoken_with_is_refused(
     """Exit code 3, what is wrong and how to go on; no recording is begun, no key is learnt."""
     line = spoil(lab.main, tmp_path)
     known = (tmp_path / "hosts").read_text() if (tmp_path / "hosts").exists() else None
-    done = record(lab.main, tmp_path / "x", None, line)
+    done = record(lab.main, tmp_path / "x", line=line)
     assert done.code == 3
     assert [word for word in said if word.lower() not in done.err.lower()] == [], done.err
     assert recordings(done) == {}
@@ -88,16 +88,17 @@ def test_a_host_that_answers_with_garbage_fails_alone_and_soon(tmp_path: Path, a
     assert all(character.isprintable() for character in done.err.replace("\n", ""))
 
 
-@STAND_INS
-def test_a_host_that_prints_before_every_command_is_recorded(lab: Lab, tmp_path: Path, standin: str) -> None:
-    """Words of a start-up file are no frame: they are thrown away and counted, and the recording is whole."""
-    if standin not in lab.standins:
-        pytest.skip("needs root, and a Python 3.11 that the unprivileged user may run")
+def test_a_host_that_prints_before_every_command_is_recorded(lab: Lab, tmp_path: Path) -> None:
+    """Words of a start-up file are no frame: they are thrown away and counted, and the recording is whole.
+
+    As the owner of nodeos and as another user.
+    """
     forced = f'ForceCommand {TOLD}; exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"'
     with sshd(tmp_path, alias="noisy", user=unprivileged_user(), options=(forced,)) as server:
-        done = record(server, tmp_path / "x", lab.standins[standin])
+        done = record(server, tmp_path / "x", *lab.standins.values())
     assert done.code == 0, done.err
     manifest = shown(recordings(done)["noisy"])["recording"]
     assert manifest["cost"]["samples"] >= 4
-    assert manifest["nodeos"][0]["version"] == "v5.0.3"
-    assert [gap for gap in manifest["gaps"] if gap["reason"] != "agent-late"] == []
+    assert [nodeos["version"] for nodeos in manifest["nodeos"]] == ["v5.0.3"] * len(lab.standins)
+    assert ("nodeos/other/io" in manifest["denied"]) is ("wax-other" in lab.standins)
+    assert "nodeos/owner/io" not in manifest["denied"]
