@@ -20,6 +20,7 @@ from leapprof.experiment.starting import (
     attend,
     begin_run,
     changes_hosts,
+    check_metrics,
     find_run,
     hosts_of,
     states_of,
@@ -58,6 +59,7 @@ def run(asked: RunRequest) -> None:
     if asked.dry_run:
         playbook = read_playbook(asked.playbook, asked.overrides)
         hosts_of(playbook, asked.playbook)
+        check_metrics(playbook)
         sys.stdout.write("\n".join(dry_run_lines(playbook)) + "\n")
     elif asked.status:
         _print_status(find_run(asked.playbook, asked.out), asked)
@@ -142,9 +144,13 @@ def _confirm(hosts: tuple[str, ...], asked: RunRequest) -> None:
         raise ConfigError("nothing was changed: the names were not typed", key="run")
 
 
+def _printable(text: str) -> str:
+    """Return a text that may hold words of a host, fit for a terminal."""
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+
+
 def _say(text: str) -> None:
-    shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
-    sys.stderr.write(f"leapprof: {shown}\n")
+    sys.stderr.write(f"leapprof: {_printable(text)}\n")
     sys.stderr.flush()
 
 
@@ -164,9 +170,8 @@ def _print_result(found: Run, result: RunResult, asked: RunRequest) -> None:
     for pair in result.pairs:
         for judged in pair.results:
             subject = f"[{judged.subject}]" if judged.subject else ""
-            sys.stdout.write(
-                f"  {judged.outcome.value}: {judged.metric}{subject}: {judged.text}. {judged.reason}\n"
-            )
+            line = f"{judged.outcome.value}: {judged.metric}{subject}: {judged.text}. {judged.reason}"
+            sys.stdout.write(f"  {_printable(line)}\n")
         for sentence in pair.headline:
-            sys.stdout.write(f"  {pair.pair.name}: {sentence}\n")
+            sys.stdout.write(f"  {_printable(f'{pair.pair.name}: {sentence}')}\n")
     sys.stdout.write(f"{result.summary}\n")

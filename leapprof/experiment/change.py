@@ -212,7 +212,7 @@ class Changer:
     def _service(self) -> ServiceCommands:
         restart = self.context.playbook.restart
         assert restart is not None
-        return service_commands(restart, self._names, float(self.facts.get("stop_s") or 0.0) + STOP_MARGIN_S)
+        return service_commands(restart, self._names, float(self.facts.get("stop_s") or 0.0))
 
     def _dirty(self) -> int | None:
         state_dir = self.facts.get("state_dir")

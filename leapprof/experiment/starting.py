@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from threading import Event as StopEvent
 
 from leapprof import __version__
+from leapprof.assess.metrics import METRICS
 from leapprof.config.inventory import resolve_hosts
-from leapprof.config.playbook import playbook_of, read_playbook_document
+from leapprof.config.playbook import expectations_of, playbook_of, read_playbook_document
 from leapprof.config.playbook_schema import Playbook
 from leapprof.config.playbook_yaml import Document
 from leapprof.errors import ConfigError, StoreError
@@ -52,6 +54,7 @@ def begin_run(playbook_file: Path, overrides: Sequence[str], out: Path, clock: C
     document = read_playbook_document(playbook_file, overrides)
     playbook = playbook_of(document)
     hosts_of(playbook, playbook_file)
+    check_metrics(playbook)
     directory = new_run_directory(out, playbook_file, clock.wall_ns())
     write_run_file(
         directory,
@@ -130,6 +133,21 @@ def hosts_of(playbook: Playbook, playbook_file: Path) -> dict[str, HostConfig]:
             )
         found[entry.host] = hosts[0]
     return found
+
+
+def check_metrics(playbook: Playbook) -> None:
+    """Refuse expectations about metrics that do not exist.
+
+    Raises:
+        ConfigError: there is one.
+    """
+    known = {spec.name for spec in METRICS}
+    for expectation in expectations_of(None, playbook):
+        if expectation.metric not in known and not expectation.metric.startswith("latency."):
+            near = ", ".join(get_close_matches(expectation.metric, sorted(known), 3)) or "docs/metrics.md"
+            raise ConfigError(
+                f"there is no such metric; see {near}", key=f"expectations.{expectation.metric}"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

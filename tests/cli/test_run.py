@@ -29,6 +29,15 @@ def test_a_mistake_in_the_playbook_is_a_usage_error(tmp_path):
     assert f"{path}, line 21: phase.duration" in done.err
 
 
+def test_an_expectation_about_no_metric_is_refused():
+    """2, with what may have been meant."""
+    done = leapprof(
+        "run", str(BOOK), "--dry-run", "--set", "expectations={nodeos.cpu_percnt: decrease >= 1 %}"
+    )
+    assert done.code == 2
+    assert "nodeos.cpu_percent" in done.err
+
+
 @pytest.mark.parametrize(
     "words",
     [
