@@ -1,7 +1,8 @@
 """What the operator should know of a survey: nothing found, refused or left out. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from leapprof.ingest.smart import is_smart
 from leapprof.model import Finding, Frame, Nodeos, Severity
 
 MAX_NAMED = 8
@@ -119,4 +120,24 @@ def disk_full_finding(host: str, path: str) -> Finding:
         message=f"the disk of {path} was full; the recording ends there",
         hint="free space or record elsewhere; what was recorded is kept",
         subject=host,
+    )
+
+
+def smart_findings(unreadable: Mapping[str, str]) -> tuple[Finding, ...]:
+    """Return a finding for each command about a drive that printed no health log.
+
+    Args:
+        unreadable: section → why it could not be read.
+    """
+    return tuple(
+        Finding(
+            code="smart-not-read",
+            severity=Severity.WARNING,
+            message=f"{section} printed no health log: {reason}",
+            hint="try it on the host by hand as the same user: smartctl and nvme need root, or a rule of sudo without "
+            "password; both have to print JSON",
+            subject=section.rpartition("_")[2],
+        )
+        for section, reason in sorted(unreadable.items())
+        if is_smart(section)
     )

@@ -7,6 +7,7 @@ from leapprof.assess.gaps import Mark, gap_between
 from leapprof.ingest.rows import FrameIngest
 from leapprof.model import ClockOffset, Event, Finding, Frame, Gap, Recording
 from leapprof.recorder.cost import CostMeter
+from leapprof.recorder.findings import smart_findings
 from leapprof.recorder.observer import Observer
 from leapprof.store import RecordingWriter, Retention
 from leapprof.store.segments import SegmentRange
@@ -161,7 +162,8 @@ class FrameKeeper:
         """
         self.seal()
         ended = self._last.wall_ns if self._last else None
-        self.write_manifest(ended_wall_ns=ended, findings=(*self.writer.manifest.findings, *findings))
+        found = (*self.writer.manifest.findings, *findings, *smart_findings(self.ingest.unreadable))
+        self.write_manifest(ended_wall_ns=ended, findings=found)
 
     def write_manifest(self, **changes: object) -> None:
         """Write the manifest with what is known by now."""

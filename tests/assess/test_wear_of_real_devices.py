@@ -205,3 +205,17 @@ def test_an_allowed_zpool_tells_the_members_of_pools(tmp_path: Path) -> None:
     with recorded(tmp_path / "out", commands={"zpool": (str(program), "list", "-vHPL")}) as found:
         time.sleep(0.3)
     assert found[0].manifest.topology.pool_members["tank"] == (whole_disk(),)
+
+
+def test_a_command_that_prints_no_health_log_is_said(tmp_path: Path) -> None:
+    """Sudo that asks for a password prints nothing on stdout: the reason is in the recording and in wear."""
+    commands = {"smart_sda": ("false",), "smart_sdb": ("/no/such/smartctl",)}
+    with recorded(tmp_path / "out", commands=commands) as found:
+        time.sleep(0.6)
+    told = [f for f in found[0].manifest.findings if f.code == "smart-not-read"]
+    assert [f.subject for f in told] == ["sda", "sdb"]
+    assert "exit 1" in told[0].message
+    assert "exit 127" in told[1].message
+    if found[0].manifest.topology.physical():
+        alone = replace(found[0], manifest=replace(found[0].manifest, nodeos=(), events=()))
+        assert "smart-not-read" in {f.code for f in forecast(alone).findings}
