@@ -1,5 +1,6 @@
 """Lines of `leapprof show` about starts, stops, stages and the API of each nodeos. Pure."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
@@ -39,11 +40,11 @@ def stage_sources(loaded: LoadedRecording) -> dict[str, dict[str, dict[str, floa
     interval_s, samples = loaded.manifest.interval_s, loaded.table("host", ()).rows
     for one in sorted({name for name in ids if name is not None}):
         own = ids == one
-        pairs = [(s, w) for s, w in zip(stages[own], sources[own], strict=True) if s is not None]
+        counted = Counter(zip(stages[own], sources[own], strict=True))
         told: dict[str, dict[str, float]] = {}
-        for stage, source in pairs:
-            by_source = told.setdefault(str(stage), {})
-            by_source[str(source)] = by_source.get(str(source), 0.0) + interval_s
+        for (stage, source), count in counted.items():
+            if stage is not None:
+                told.setdefault(str(stage), {})[str(source)] = count * interval_s
         missing = samples - int(np.count_nonzero(own))
         if told and missing > 0:
             told["down"] = {"counters": missing * interval_s}

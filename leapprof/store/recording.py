@@ -202,7 +202,8 @@ class StoredRecording:
 
     def frames(self) -> Iterator[bytes]:
         """Yield the bodies of the frames that no segment holds, in order."""
-        sealed_seq = self._sealed_seq() if self.journal.sealed is None else 0
+        unsure = self.journal.sealed is None and self.journal.frames  # else no segment has to be opened
+        sealed_seq = self._sealed_seq() if unsure else 0
         return (frame.body for frame in self.journal.frames if frame.seq > sealed_seq)
 
     def _sealed_seq(self) -> int:
