@@ -19,7 +19,11 @@ from leapprof.units import format_bytes_per_s, format_memory, format_value
 REFRESH_S = 1.0
 PLAIN_EVERY_S = 60.0
 MAX_DEVICES = 3
+WIDE = 120
 _HEAD = ("host", "CPU", "anon", "file", "shmem", "swap", "writes", "lag", "samples", "gaps", "state")
+_MOST_CHARS = {"host": (14, 24), "writes": (18, 48), "state": (12, 30)}
+"""At most so many on a narrow and on a wide terminal; a trouble is printed whole above the table."""
+_NOTHING_AT_TIMES = frozenset({"shmem", "swap"})
 
 
 class LiveObserver:
@@ -91,8 +95,8 @@ def watching(hosts: Sequence[str], *, quiet: bool = False) -> Iterator[Observer]
 def _show_table(observer: LiveObserver, console: Console, over: threading.Event) -> None:
     with Live(console=console, auto_refresh=False) as live:
         while not over.wait(REFRESH_S):
-            live.update(_table(observer.lines()), refresh=True)
-        live.update(_table(observer.lines()), refresh=True)
+            live.update(live_table(observer.lines(), console.width), refresh=True)
+        live.update(live_table(observer.lines(), console.width), refresh=True)
 
 
 def _show_lines(observer: LiveObserver, console: Console, over: threading.Event) -> None:
@@ -106,16 +110,29 @@ def _show_lines(observer: LiveObserver, console: Console, over: threading.Event)
             )
 
 
-def _table(lines: Sequence[LiveLine]) -> RichTable:
-    table = RichTable(*_HEAD)
-    for line in lines:
-        table.add_row(*(escape(cell) for cell in cells(line)))
+def live_table(lines: Sequence[LiveLine], width: int) -> RichTable:
+    """Return a row a host; on a narrow terminal without what is nothing on every host."""
+    rows = [dict(zip(_HEAD, cells(line, MAX_DEVICES if width >= WIDE else 1), strict=True)) for line in lines]
+    heads = [name for name in _HEAD if width >= WIDE or _is_told(name, rows)]
+    table = RichTable(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in heads:
+        least = None if name in _MOST_CHARS else max(len(text) for text in (name, *(r[name] for r in rows)))
+        most = _MOST_CHARS[name][width >= WIDE] if least is None else None
+        table.add_column(name, no_wrap=True, overflow="ellipsis", min_width=least, max_width=most)
+    for row in rows:
+        table.add_row(*(escape(row[name]) for name in heads))
     return table
 
 
-def cells(line: LiveLine) -> tuple[str, ...]:
-    """Return the texts of a line's columns."""
-    writes = list(line.write_bytes_per_s.items())[:MAX_DEVICES]
+def _is_told(name: str, rows: Sequence[dict[str, str]]) -> bool:
+    if name in _NOTHING_AT_TIMES:
+        return any(row[name] not in ("0 B", "–") for row in rows)
+    return name != "samples"
+
+
+def cells(line: LiveLine, devices: int = MAX_DEVICES) -> tuple[str, ...]:
+    """Return the texts of a line's columns, with so many of the devices that write most."""
+    writes = list(line.write_bytes_per_s.items())[:devices]
     return (
         line.host,
         format_value(line.cpu_percent, "percent"),

@@ -1,8 +1,12 @@
 """Tests of the line of the live view."""
 
-from leapprof.cli.live_view import cells
+import io
+
+from rich.console import Console
+
+from leapprof.cli.live_view import cells, live_table
 from leapprof.model import Frame, ReadStatus, Section
-from leapprof.recorder.live import LiveHost
+from leapprof.recorder.live import LiveHost, LiveLine
 
 S = 1_000_000_000
 MEMINFO = b"MemTotal: 100 kB\nSwapTotal:  2048 kB\nSwapFree: 1024 kB\n"
@@ -54,3 +58,27 @@ def test_what_is_not_known_is_a_dash() -> None:
     """Before the first frame, and without nodeos, nothing is shown as 0."""
     shown = cells(LiveHost(host="h").line())
     assert shown == ("h", "–", "–", "–", "–", "–", "–", "–", "0", "0", "waiting")
+
+
+def test_a_row_fits_a_terminal_of_80_columns() -> None:
+    """No number is cut, and neither is a head; what is 0 on every host has no column."""
+    host = LiveLine(
+        host="wax-node-2.example.org",
+        cpu_percent=99.5,
+        rss_anon_bytes=17 * 2**30,
+        rss_file_bytes=22 * 2**30,
+        rss_shmem_bytes=0,
+        swap_used_bytes=128 * 2**30,
+        write_bytes_per_s={"sda": 4e6, "sdb": 1.0},
+        head_lag_s=12.51,
+        samples=1234,
+        gaps=3,
+        state="cannot connect to 10.0.0.1:22: Connection refused",
+    )
+    out = io.StringIO()
+    Console(file=out, width=80).print(live_table((host,), 80))
+    text = out.getvalue()
+    assert max(len(line) for line in text.splitlines()) <= 80
+    assert "shmem" not in text
+    for part in ("99.5 %", "17.0 GiB", "22.0 GiB", "128 GiB", "12.5 s", "gaps", "swap"):
+        assert part in text
