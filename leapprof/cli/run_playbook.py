@@ -2,6 +2,7 @@
 
 import json
 import sys
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event as StopEvent
@@ -105,6 +106,7 @@ def _attend(asked: RunRequest) -> None:
         found = begin_run(asked.playbook, asked.overrides, asked.out, clock)
     _say(f"run {found.directory}")
     stop = StopEvent()
+    threading.Thread(target=_tell_when_stopped, args=(stop,), daemon=True).start()
     with stopped_by_signals(stop):
         attendance = Attendance(
             clock=clock,
@@ -124,6 +126,11 @@ def _attend(asked: RunRequest) -> None:
     _print_result(found, result, asked)
     if result.exit_code:
         raise typer.Exit(result.exit_code)
+
+
+def _tell_when_stopped(stop: StopEvent) -> None:
+    stop.wait()
+    _say("ending: nothing new is begun; a change that was begun is finished first")
 
 
 def _confirm(hosts: tuple[str, ...], asked: RunRequest) -> None:

@@ -102,11 +102,12 @@ f=$(readlink -f -- {file})
 b=$f.{suffix}.bak
 n=$f.{suffix}.new
 hash() {{ h=$(sha256sum < "$1"); echo "${{h%% *}}"; }}
+trap 'rm -f -- "$n"' EXIT
 [ "$(hash "$f")" = {expected} ] || {{ echo "the file is not the one that was looked at" >&2; exit 9; }}
 """
 _COPY = """cp -p --preserve=all -- "$f" "$n" 2>/dev/null || cp -p -- "$f" "$n"
 [ "$(stat -c %u:%g:%a -- "$f")" = "$(stat -c %u:%g:%a -- "$n")" ] || {
-  rm -f -- "$n"; echo "owner and mode of the file cannot be kept" >&2; exit 8; }
+  echo "owner and mode of the file cannot be kept" >&2; exit 8; }
 """
 _SYNC = """sync -- "$n" 2>/dev/null || sync
 """
@@ -143,7 +144,7 @@ def stage_script(path: str, suffix: str, sha256: str, edits: Sequence[LineEdit])
         + newline
         + appended
         + _SYNC
-        + 'hash "$n"\n'
+        + 'hash "$n"\ntrap - EXIT\n'
     )
 
 

@@ -15,7 +15,7 @@ from leapprof.control import config_file
 from leapprof.control.commands import filled, run_checked, run_here, shown
 from leapprof.control.service import ServiceCommands, read_dirty_flag, service_commands
 from leapprof.errors import SourceError
-from leapprof.experiment.check import edits_of
+from leapprof.experiment.check import edits_of, refuse_bad_edits
 from leapprof.experiment.context import RunContext
 from leapprof.experiment.failures import NeedsOperatorError
 from leapprof.experiment.gates import Gate, up_gate, wait_for
@@ -99,6 +99,7 @@ class Changer:
         if not edits:
             self._done(step, path=path, suffix=None)
             return
+        refuse_bad_edits(self.context.playbook, config, edits, self.eye.look())
         suffix = f"leapprof-{safe_name(self.context.run_id)}-{step.id}"[:120]
         new = config_file.stage(self.eye.source, config, edits, suffix, sudo=self._sudo)
         self._intent(step, path=path, suffix=suffix, before=config.sha256, after=new)

@@ -133,11 +133,24 @@ def _check_edit(context: RunContext, entry: HostEntry, eye: HostEye, seen: Obser
     edits = edits_of(playbook, config)
     if not edits:
         context.say(f"{entry.host}: {path} says already what is wanted")
-    errors = refusals(config, edits, _target(playbook, seen.nodeos), seen)
+    refuse_bad_edits(playbook, config, edits, seen)
+    return path
+
+
+def refuse_bad_edits(
+    playbook: Playbook, config: RemoteConfig, edits: Sequence[LineEdit], seen: Observation
+) -> None:
+    """Refuse edits after which nodeos would not start.
+
+    Raises:
+        NodeosRefusesError: the message names lines and what to do.
+    """
+    target = _target(playbook, seen.nodeos) if seen.nodeos is not None else None
+    errors = refusals(config, edits, target, seen)
     if errors:
         shown = "; ".join(f"line {f.line}: {f.message} {f.hint}" for f in errors[:MAX_ERRORS_SHOWN])
-        raise NodeosRefusesError(f"{entry.host}:{path}", f"nodeos would refuse it after the change: {shown}")
-    return path
+        where = f"{seen.survey.host.name}:{config.path}"
+        raise NodeosRefusesError(where, f"nodeos would refuse it after the change: {shown}")
 
 
 def _sudo(playbook: Playbook) -> bool:

@@ -199,5 +199,6 @@ def states_of(run: Run) -> tuple[str, ...]:
 
 
 def changes_hosts(playbook: Playbook) -> tuple[str, ...]:
-    """Return the hosts that a playbook changes."""
-    return tuple(dict.fromkeys(step.host for step in plan_steps(playbook) if step.changes_host and step.host))
+    """Return the hosts that a playbook changes, or may change: nobody knows what a gate's command does."""
+    steps = plan_steps(playbook)
+    return tuple(dict.fromkeys(s.host for s in steps if s.host and (s.changes_host or s.commands)))

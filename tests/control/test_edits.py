@@ -108,6 +108,7 @@ def test_a_file_that_changed_since_is_refused(file):
     with pytest.raises(ConfigError, match="somebody changed it since"):
         config_file.stage(source, config, edits, "leapprof-z", sudo=False)
     assert file.read_text() == TEXT + "\n# somebody was here\n"
+    assert not list(file.parent.glob("*.new"))
 
 
 def test_the_way_back_restores_every_byte(file):

@@ -363,6 +363,30 @@ def test_a_manual_change_is_waited_for(playbook, node):
     assert "set mapped_private on eos-1, restart" in err
 
 
+def test_a_crossover_changes_hosts_in_both_directions_at_once(tmp_path, server):
+    """One host goes from a to b while the other goes from b to a, two at a time; each pair compares a with b."""
+    write_inventory(tmp_path / "leapprof.toml", server.ssh_config, server.alias, ("eos-1", "eos-2"))
+    lines = ("database-map-mode = mapped",)
+    with (
+        running(tmp_path / "node1", lines=lines) as first,
+        running(tmp_path / "node2", lines=lines) as second,
+    ):
+        hosts = "".join(
+            f"  - {{host: eos-{n}, nodeos: '{node.selector}', first: {side}, vars: {{dir: '{node.directory}'}}}}\n"
+            for n, node, side in ((1, first, "a"), (2, second, "b"))
+        )
+        text = PLAYBOOK.format(selector="x", stop="{dir}/stop.sh", start="{dir}/start.sh")
+        path = tmp_path / "book.yml"
+        path.write_text(text.replace('hosts: [{host: eos-1, nodeos: "x"}]', "hosts:\n" + hosts))
+        done = leapprof(*words(path, "design=crossover", "max_parallel=2"))
+        assert done.code == CANNOT_TELL, done.err
+        assert (first.calls, second.calls) == (["stop", "start"], ["stop", "start"] * 2)
+        for host in ("eos-1", "eos-2"):
+            report = json.loads(next(tmp_path.glob(f"runs/*/report/{host}/report.json")).read_text())
+            modes = [report[side]["nodeos"][0]["map_mode"] for side in ("before", "after")]
+            assert modes == ["mapped", "mapped_private"]
+
+
 def test_status_tells_steps_and_hosts(playbook, node):
     """After a run each step is done and the host is described; without a run there is nothing to tell."""
     runs = str(playbook.parent / "runs")
