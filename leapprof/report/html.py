@@ -21,7 +21,6 @@ from markupsafe import Markup
 from leapprof import __version__
 from leapprof.model import Comparison
 from leapprof.report.charts import drawn_charts, figure, shared_layout
-from leapprof.report.starts_view import starts_view
 from leapprof.report.view import ReportView
 
 _SCRIPTS = ("plotly-basic.min.js", "report.js")
@@ -82,7 +81,7 @@ def render_html(view: ReportView, comparison: Comparison) -> str:
             figures=Markup(script_json(figures)),  # noqa: S704 - holds no character that HTML knows
             scripts=tuple(Markup(script) for script in scripts),  # noqa: S704 - our own files
             css=Markup(_asset("report.css") + "\n" + _asset("starts.css")),  # noqa: S704 - our own files
-            starts=starts_view(comparison),
+            starts=view.starts,
             licence=Markup(_asset("plotly-basic.LICENSE.txt")),  # noqa: S704 - a licence text, no markup
             policy=_policy(scripts),
             version=__version__,

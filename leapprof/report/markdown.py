@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from leapprof import __version__
 from leapprof.report.labels import VERDICT_SIGNS
+from leapprof.report.starts_view import StartsView
 from leapprof.report.view import ReportView, Row, SideView
 from leapprof.report.view_metrics import Figure, MetricRow, WearRow
 
@@ -120,8 +121,16 @@ def _results(view: ReportView, images: Sequence[tuple[str, str]]) -> list[str]:
             if view.published
             else []
         ),
+        *(_section("Starts and stops", _starts(view.starts)) if view.starts else []),
         *_section("Charts", [f"![{escaped(title)}]({path})" for title, path in images]),
     ]
+
+
+def _starts(starts: StartsView) -> list[str]:
+    lines: list[str] = []
+    for found in starts.tables:
+        lines += [*table(found.heads, [[escaped(cell) for cell in row] for row in found.rows]), ""]
+    return lines[:-1]
 
 
 def _facts(view: ReportView) -> list[str]:

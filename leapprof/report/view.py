@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from leapprof.model import Comparison, Finding, Side
 from leapprof.report import text
+from leapprof.report.starts_view import StartsView, starts_view
 from leapprof.report.view_checks import check_rows
 from leapprof.report.view_metrics import (
     KeyFigure,
@@ -78,6 +79,7 @@ class ReportView:
     not_measured: tuple[str, ...]
     method: tuple[tuple[str, str], ...]
     repeat: tuple[str, ...]
+    starts: StartsView | None = None
 
 
 def _cost(side: Side) -> tuple[tuple[str, str], ...]:
@@ -256,4 +258,5 @@ def report_view(comparison: Comparison) -> ReportView:
         not_measured=tuple(text.clean(sentence) for sentence in comparison.not_measured),
         method=tuple((text.clean(k), text.clean(v, 2000)) for k, v in sorted(comparison.method.items())),
         repeat=tuple(text.clean(command, 2000) for command in comparison.repeat),
+        starts=starts_view(comparison),
     )

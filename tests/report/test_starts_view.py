@@ -11,6 +11,7 @@ from leapprof.assess.starts import measure_starts
 from leapprof.model.start import EndKind, StartCurve, StartKind, StartMeasure
 from leapprof.report.html import render_html
 from leapprof.report.json import render_json
+from leapprof.report.markdown import render_markdown
 from leapprof.report.public import publish
 from leapprof.report.starts_view import starts_view
 from leapprof.report.view import report_view
@@ -82,6 +83,14 @@ def test_page_and_json_hold_them(measured) -> None:
     rows = json.loads(render_json(made))["starts"]
     assert [row["kind"] for row in rows] == ["unknown", "clean", "unknown", "snapshot", "clean"]
     assert len(rows[3]["curve"]["t_s"]) == len(rows[3]["curve"]["cpu_cores"]) > 10
+
+
+def test_the_post_holds_both_tables(measured) -> None:
+    """Starts and stops of each run, as on the page."""
+    post = render_markdown(report_view(replace(sample(), starts=measured)))
+    assert "## Starts and stops" in post
+    assert "| after | nodeos | mapped_private | snapshot (log) | 5.47 s | 917 MiB | 900 MiB |" in post
+    assert "Starts and stops" not in render_markdown(report_view(sample()))
 
 
 def test_names_of_a_host_are_no_markup() -> None:
