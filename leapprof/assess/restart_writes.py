@@ -64,9 +64,16 @@ def _uptime_s(recording: RecordingTables) -> float:
 
 
 def state_sizes(recording: RecordingTables) -> dict[str, float]:
-    """Return nodeos → size of its state database (used and free), where its API told."""
+    """Return nodeos → what an exit cannot pass: the size of its state database, where its API told; else memory.
+
+    The dirty pages of an exit are anonymous memory: they lie in RAM and swap until then.
+    """
+    facts = recording.manifest.host.facts
+    memory = [facts.get(name, "") for name in ("mem_total_bytes", "swap_total_bytes")]
     found = {}
     for nodeos in recording.manifest.nodeos:
+        if memory[0].isdigit():
+            found[nodeos.id] = float(sum(int(text) for text in memory if text.isdigit()))
         for column in ("state_size_bytes", "state_used_bytes"):
             chain = read_samples(recording, "chain", (column,), {"nodeos": nodeos.id})
             if chain is not None and chain.has(column):

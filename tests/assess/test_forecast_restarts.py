@@ -164,6 +164,16 @@ def test_an_extrapolated_exit_says_so_and_ends_at_the_size_of_the_state():
     assert "exit-extrapolated" in {f.code for f in found.findings}
 
 
+def test_without_the_size_of_the_state_an_exit_ends_at_the_memory():
+    """What is dirty lies in RAM and swap until the exit writes it."""
+    recording = restarting(9000, [500, 2600, 6700], exit_bytes=[0.75 * GB, 1.03 * GB, 2.03 * GB])
+    host = replace(
+        recording.manifest.host, facts={"mem_total_bytes": "8000000000", "swap_total_bytes": "2000000000"}
+    )
+    recording = replace(recording, manifest=replace(recording.manifest, host=host))
+    assert forecast(recording).devices[0].growth[0].exit_bytes == pytest.approx(10e9)
+
+
 def test_each_leg_of_a_mirror_takes_the_exit_once():
     """Two drives below the state: each gets its own bytes, not the sum of both."""
     recording = restarting(7200, [3000])

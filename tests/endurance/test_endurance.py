@@ -118,3 +118,20 @@ def test_any_document_gives_a_reading_or_a_parse_error(text: str) -> None:
     """No document makes the SMART parser fail otherwise."""
     with contextlib.suppress(ParseError):
         parse_smart(text)
+
+
+@pytest.mark.parametrize(
+    ("model", "capacity_tb", "tbw"),
+    [
+        ("Samsung SSD 990 PRO 2TB", 2.0, 1200),
+        ("Samsung SSD 990 PRO with Heatsink 4TB", 4.0, 2400),
+        ("Samsung SSD 970 EVO Plus 500GB", 0.5, 300),
+        ("Samsung SSD 970 EVO 1TB", 1.0, 600),
+    ],
+)
+def test_drives_whose_source_was_found_later(model: str, capacity_tb: float, tbw: float) -> None:
+    """Each by its own name: 970 EVO Plus is not taken for 970 EVO."""
+    rating = find_rating(model, round(capacity_tb * 1e12))
+    assert rating is not None
+    assert rating.rated_tbw == tbw
+    assert ("Plus" in model) == ("Plus" in rating.product)
