@@ -275,7 +275,7 @@ CHAIN_METRICS = (
     ),
 )  # fmt: skip
 
-PROBES_OF_DELAY = ("request", "rtt", "histogram", "stream")
+PROBES_OF_DELAY = ("request", "rtt", "histogram", "stream", "forward")
 LATENCY_METRICS = tuple(row for probe in PROBES_OF_DELAY for row in _latency(probe))
 
 METRICS: tuple[MetricSpec, ...] = (

@@ -23,6 +23,7 @@ _DELAYS = {
     "rtt": "of round trips",
     "histogram": "counted for",
     "stream": "of messages",
+    "forward": "of packets",
 }
 
 _LABELS = {

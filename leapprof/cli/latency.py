@@ -219,6 +219,42 @@ def stream(
     )
 
 
+@app.command("forward")
+def forward(
+    relay: Annotated[str, typer.Argument(metavar="HOST:PORT", help="Where the relay takes UDP packets.")],
+    listen: Annotated[
+        str,
+        typer.Option("--listen", metavar="HOST:PORT", help="Where it sends them to: a port of this machine."),
+    ],
+    out: _Out,
+    phase: _Phase = "",
+    rate: Annotated[float, typer.Option("--rate", min=1, max=20_000, help="Packets a second.")] = 200.0,
+    size: Annotated[int, typer.Option("--size", min=24, max=65_000, help="Bytes of a packet.")] = 1200,
+    duration: Annotated[str, typer.Option("--duration", help="60s, 30m.")] = "60s",
+    timeout: Annotated[str, typer.Option("--timeout", help="After which a packet is lost.")] = "2s",
+    block: _Block = "10s",
+    region: _Region = "local",
+    host_recording: _HostRecordings = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure what a UDP relay adds: half of the packets go through it, half straight, which is the probe's floor."""
+    from leapprof.cli.latency_forward import ForwardChoice, run_forward
+    from leapprof.cli.latency_run import Common
+
+    run_forward(
+        Common(
+            out=out,
+            phase=phase,
+            region=region,
+            block=block,
+            timeout=timeout,
+            host_recordings=tuple(host_recording or ()),
+            as_json=as_json,
+        ),
+        ForwardChoice(relay=relay, listen=listen, rate_per_s=rate, size_bytes=size, duration=duration),
+    )
+
+
 @app.command("table")
 def table(
     recordings: Annotated[list[Path], typer.Argument(metavar="RECORDING…", help="Of probes of delay.")],

@@ -26,6 +26,7 @@ class Failure(StrEnum):
     PROTOCOL = "protocol"
     TOO_LARGE = "too-large"
     STATUS = "status"
+    LOST = "lost"
 
 
 class ProbeError(LeapprofError):

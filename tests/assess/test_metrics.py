@@ -69,6 +69,12 @@ NAMES = [
     "latency.stream.p99_s",
     "latency.stream.max_s",
     "latency.stream.error_percent",
+    "latency.forward.p50_s",
+    "latency.forward.p90_s",
+    "latency.forward.p95_s",
+    "latency.forward.p99_s",
+    "latency.forward.max_s",
+    "latency.forward.error_percent",
 ]
 
 

@@ -1,0 +1,153 @@
+"""The probe of forwarding paths: planted delays, loss and reordering of a relay come back."""
+
+import json
+import random
+import socket
+import statistics
+import struct
+import threading
+import time
+from contextlib import contextmanager
+
+import pytest
+from typer.testing import CliRunner
+
+from leapprof.analysis.log_linear import decode, merged
+from leapprof.assess.load import load
+from leapprof.cli.latency import app
+from leapprof.errors import ConfigError, SourceError
+
+SO_TIMESTAMPNS = 35
+
+
+def free_port():
+    """Return a UDP port that nobody has now."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
+
+class Relay:
+    """Forwards each packet after a delay; some are lost, some overtaken.
+
+    held_s: from the kernel's stamp of a packet's arrival to its sending, so a late wake-up is in it.
+    """
+
+    def __init__(self, to_port, delay_s=lambda: 0.0, lose_every=0, swap_every=0):
+        self.held_s = []
+        self._to = ("127.0.0.1", to_port)
+        self._delay_s, self._lose_every, self._swap_every = delay_s, lose_every, swap_every
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.bind(("127.0.0.1", 0))
+        self._socket.settimeout(0.1)
+        self._socket.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+        self.port = self._socket.getsockname()[1]
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self):
+        count, kept = 0, None
+        while not self._ended.is_set():
+            try:
+                data, more, _, _ = self._socket.recvmsg(65536, 256)
+            except TimeoutError:
+                continue
+            came_s = time.monotonic()
+            seconds, rest = struct.unpack_from("@qq", more[0][2])
+            count += 1
+            if self._lose_every and count % self._lose_every == 0:
+                continue
+            if self._swap_every and count % self._swap_every == 0:
+                kept = data
+                continue
+            end_s = came_s + self._delay_s()
+            while (left_s := end_s - time.monotonic()) > 0:
+                if left_s > 0.001:
+                    time.sleep(left_s - 0.0005)
+            self.held_s.append((time.time_ns() - seconds * 10**9 - rest) / 1e9)
+            self._socket.sendto(data, self._to)
+            if kept is not None:
+                self._socket.sendto(kept, self._to)
+                kept = None
+
+    def close(self):
+        """End."""
+        self._ended.set()
+        self._thread.join(2)
+        self._socket.close()
+
+
+@contextmanager
+def relaying(**how):
+    """Yield a relay and the port that it sends to."""
+    to_port = free_port()
+    relay = Relay(to_port, **how)
+    try:
+        yield relay, to_port
+    finally:
+        relay.close()
+
+
+def run(*arguments):
+    """Run the command; an error of ours is raised as main() would see it."""
+    result = CliRunner().invoke(app, ["forward", *(str(a) for a in arguments)])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def measured(out, rate=300, **how):
+    """Return the document of a run through a relay, and the relay."""
+    with relaying(**how) as (relay, port):
+        result = run(
+            f"127.0.0.1:{relay.port}", "--listen", f"127.0.0.1:{port}", "--out", out, "--rate", rate,
+            "--duration", "2s", "--block", "500ms", "--timeout", "1s", "--json",
+        )  # fmt: skip
+    return json.loads(result.stdout), relay
+
+
+def median_s(document, operation):
+    """Return the median of one path."""
+    return next(r["p50_s"] for r in document["subjects"] if r["operation"].startswith(operation))
+
+
+@pytest.mark.parametrize(("low_s", "high_s", "within_s"), [(0.004, 0.006, 0.0002), (0.0002, 0.0002, 0.00002)])
+def test_a_planted_delay_comes_back_beside_a_null_relay(tmp_path, low_s, high_s, within_s):
+    """5 ms ± 1 ms within 0.2 ms, 200 µs within 20 µs or the printed floor; the null relay is the same program."""
+    rng = random.Random(5)
+    null, idle = measured(tmp_path / "null", rate=100)
+    delayed, relay = measured(tmp_path / "delayed", rate=100, delay_s=lambda: rng.uniform(low_s, high_s))
+    planted_s = statistics.median(relay.held_s) - statistics.median(idle.held_s)
+    found_s = median_s(delayed, "relayed") - median_s(null, "relayed")
+    floor_s = max(median_s(null, "floor"), median_s(delayed, "floor"))
+    assert found_s == pytest.approx(planted_s, abs=max(within_s, floor_s))
+    codes = {f["code"]: f["message"] for f in delayed["findings"]}
+    assert "arrivals stamped by the kernel" in codes["latency-floor"]
+
+
+def test_loss_and_reordering_are_counted(tmp_path):
+    """Every tenth packet is lost, every seventh is overtaken by the next."""
+    document, _ = measured(tmp_path, lose_every=10, swap_every=7)
+    row = next(r for r in document["subjects"] if r["operation"] == "relayed")
+    assert row["count"] + row["errors"] == 300
+    assert 28 <= row["errors"] <= 34
+    message = next(f["message"] for f in document["findings"] if f["code"] == "latency-packets-lost")
+    reordered = int(message.split(" lost, ")[1].split(" ")[0])
+    assert 30 <= reordered <= 45
+    table = load(tmp_path / document["recording"]).table("latency")
+    assert "lost" in "".join(table.texts["failures"])
+    whole = merged(decode(t).counts for t in table.texts["histogram"])
+    assert whole.total == row["count"] + 300
+
+
+def test_a_relay_that_forwards_nothing_ends_the_run(tmp_path):
+    """Within the time-out, before a recording is made."""
+    common = ("--out", tmp_path / "rec", "--timeout", "300ms")
+    with pytest.raises(SourceError, match=r"no packet came out of the relay at 127.0.0.1:\d+ within 0.3 s"):
+        run(f"127.0.0.1:{free_port()}", "--listen", f"127.0.0.1:{free_port()}", *common)
+    with pytest.raises(SourceError, match="cannot listen there"):
+        run(f"127.0.0.1:{free_port()}", "--listen", "192.0.2.7:9", *common)
+    with pytest.raises(ConfigError, match="no HOST:PORT"):
+        run("127.0.0.1", "--listen", "127.0.0.1:1", *common)
+    assert not (tmp_path / "rec").exists()
