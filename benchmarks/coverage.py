@@ -43,6 +43,7 @@ EFFECT = 0.7
 LENGTHS = (1200, 3600, 21_600, 86_400, 604_800)
 DRAWS = (3000, 3000, 1500, 400, 60)
 QUICK_SHARE = 10
+FEWEST_DRAWS = 30
 REPORT_DRAWS = 1000
 REPORT = ("ar09", "ar09", "ar099", "ar099", "wb", "burst", "rare")
 """Seven headline metrics of a report, independent of each other."""
@@ -306,9 +307,9 @@ def jobs(share: int) -> list[Job]:
     """Return all cells with a share of the draws."""
     every = [*FAMILIES, *HELD_OUT]
     found = [
-        Job(family=i, n=n, draws=max(DRAWS[j] // share, 10), seed=1000 * i + j)
+        Job(family=i, n=n, draws=max(DRAWS[j] // share, FEWEST_DRAWS), seed=1000 * i + j)
         for i in range(len(every))
-        for j, n in enumerate(LENGTHS)
+        for j, n in enumerate(LENGTHS if share < QUICK_SHARE else LENGTHS[:-1])
     ]
     reports = [Job(family=None, n=n, draws=REPORT_DRAWS // share, seed=77 + n) for n in (1200, 3600, 21_600)]
     return [*found, *reports]
@@ -316,7 +317,7 @@ def jobs(share: int) -> list[Job]:
 
 def page(lines: Sequence[tuple[Job, list[str]]], share: int) -> str:
     """Return the page."""
-    options = " --quick" if share == QUICK_SHARE else ""
+    options = f" --share {share}" if share > 1 else ""
     error = 100 * math.sqrt(0.05 * 0.95 / max(DRAWS[0] // share, 10))
     table = "".join(line(found) for job, found in lines if job.family is not None)
     reports = line(["seconds", "reports", "with an alarm, percent"]) + line(["---"] * 3)
@@ -341,7 +342,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="a tenth of the draws")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the draws, no week")
     parser.add_argument("--share", type=int, default=1, help="of the draws, one in so many")
     parser.add_argument("--out", type=Path, default=OUT)
     arguments = parser.parse_args()

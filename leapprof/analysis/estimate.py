@@ -20,6 +20,8 @@ HIGHEST_LAG1 = 0.8
 LARGEST_LOG_STEP = 50.0
 FEWEST_FOR_LAG1 = 10
 """With fewer batches (whole days) each is taken as independent: its lag-1 autocorrelation cannot be seen."""
+FEWEST_FOR_SKEW = 10
+"""The skewness of fewer batches (whole days) is mostly chance, and would make the interval wider by a lot."""
 RULE_OF_THREE = 3.0
 FEWEST_BATCHES = 2
 BURST_S = 5.0
@@ -73,7 +75,7 @@ def mean_interval(batch: NDArray[np.float64], *, non_negative: bool, largest_sha
     k, mean = batch.size, float(batch.mean())
     se = standard_error(batch)
     t = t_quantile(0.5 + CONFIDENCE / 2, k - 1)
-    skew = _skewness(batch) / math.sqrt(k)
+    skew = _skewness(batch) / math.sqrt(k) if k >= FEWEST_FOR_SKEW else 0.0
     low, high = mean - _willink(skew, t) * se, mean - _willink(skew, -t) * se
     if non_negative and mean > 0:
         step = min(t * se / mean, LARGEST_LOG_STEP)

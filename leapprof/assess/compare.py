@@ -68,7 +68,9 @@ def compare_cut(
     """
     options = options or CompareOptions()
     change = find_change(recording, change_wall_ns)
-    first, second = eras(recording, change.wall_ns)
+    to_s = options.window.to_s if options.window else None
+    until_ns = None if to_s is None else change.wall_ns + round(to_s * NS_PER_S)
+    first, second = eras(recording, change.wall_ns, until_ns)
     before = cut_side(first, "before", options.window, change.span_before)
     after = cut_side(second, "after", options.window, change.span_after)
     return _compared(before, after, options, change)

@@ -36,13 +36,22 @@ class Era:
         return self.tables.table(name, columns, where)
 
 
-def eras(recording: RecordingTables, change_wall_ns: int) -> tuple[Era, Era]:
-    """Return the recording as it was before a change, and after it."""
+def eras(
+    recording: RecordingTables, change_wall_ns: int, until_wall_ns: int | None = None
+) -> tuple[Era, Era]:
+    """Return the recording as it was before a change, and after it.
+
+    Args:
+        recording: one that goes on over the change.
+        change_wall_ns: when the change was made.
+        until_wall_ns: what happened later than this is of neither side; None: its end.
+    """
     edge_ns = change_wall_ns - round(LATE_NOTICE_S * NS_PER_S)
     events = sorted(recording.manifest.events, key=lambda e: e.wall_ns)
     before = _at(recording.manifest, (e for e in events if e.wall_ns < edge_ns))
+    seen = (e for e in events if until_wall_ns is None or e.wall_ns <= until_wall_ns)
     return Era(tables=recording, manifest=before), Era(
-        tables=recording, manifest=_at(recording.manifest, events)
+        tables=recording, manifest=_at(recording.manifest, seen)
     )
 
 
