@@ -27,6 +27,8 @@ GRACE_POLLS, LEAST_GRACE_S = 3, 3.0
 """What was begun on the host when leapprof died may still be under way: it gets this long to show."""
 STOP_MARGIN_S = 60.0
 ROLL_BACK_MARK = "rollback"
+_FILE_DATA = ("path", "suffix", "before", "after")
+_KEPT = (*_FILE_DATA, "identity")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +63,8 @@ class Changer:
             StepKind.MANUAL: self._manual,
         }
         if step.id in self.context.assumed_done:
-            self._done(step, assumed=True)
+            told = self.context.log.last("intent", step.id) or {}
+            self._done(step, assumed=True, **{name: told[name] for name in _KEPT if name in told})
             return
         is_new = step.id in self.context.run_again
         begun = None if is_new else self.context.log.last("intent", step.id)
@@ -268,7 +271,7 @@ def _gone(seen: Observation, now_s: float) -> str | None:
 
 
 def _file_data(begun: Mapping[str, Any]) -> dict[str, object]:
-    return {name: begun[name] for name in ("path", "suffix", "before", "after")}
+    return {name: begun[name] for name in _FILE_DATA}
 
 
 def _uninterrupted(context: RunContext) -> RunContext:

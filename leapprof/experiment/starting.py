@@ -175,6 +175,7 @@ def attend(run: Run, attendance: Attendance) -> RunResult:
             raise ConfigError(
                 f"has ended: {ended.data.get('outcome')}", path=str(run.directory), key="--resume"
             )
+        _check_named(run, attendance, {entry.step for entry in log.entries})
         context = RunContext(
             playbook=run.playbook,
             run_id=run.directory.name,
@@ -188,6 +189,13 @@ def attend(run: Run, attendance: Attendance) -> RunResult:
             run_again=attendance.run_again,
         )
         return run_steps(context)
+
+
+def _check_named(run: Run, attendance: Attendance, logged: set[str]) -> None:
+    known = logged | {step.id for step in plan_steps(run.playbook)}
+    unknown = sorted((attendance.assumed_done | attendance.run_again) - known)
+    if unknown:
+        raise ConfigError(f"the run has no step {unknown[0]!r}; see --status", path=str(run.directory))
 
 
 def states_of(run: Run) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from tests.support.sshd import Sshd, needs_sshd, sshd
 
 PLAYBOOKS = sorted((ROOT / "playbooks").glob("*.yml"))
 SHORT = (
-    "phase.duration=2s", "phase.warm_up=1s", "phase.interval=200ms",
+    "phase.duration=1s", "phase.warm_up=400ms", "phase.interval=200ms",
     "gates.settle.time=0s", "gates.head_lag={below_blocks: 100, lasting: 0s, timeout: 20s}",
 )  # fmt: skip
 CANNOT_TELL = 13
