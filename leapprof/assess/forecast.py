@@ -91,7 +91,7 @@ def forecast(recording: RecordingTables, options: ForecastOptions | None = None)
     restarts = _Restarts(
         windows=windows,
         costs=costs,
-        rate=restart_rate(recording, options.restarts_per_year, _exits(windows), covered_s),
+        rate=restart_rate(recording, options.restarts_per_year, _exits(windows)),
         state_bytes=state_sizes(recording),
     )
     smart = {

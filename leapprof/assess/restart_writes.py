@@ -9,9 +9,9 @@ from leapprof.assess.samples import RecordingTables, read_samples
 from leapprof.endurance.exits import fit_exits
 from leapprof.endurance.lifetime import DEFAULT_RESTARTS_PER_YEAR
 from leapprof.model.wear import ExitGrowth, RestartCost
-from leapprof.units import DAY_S, NS_PER_S, YEAR_S, format_duration
+from leapprof.units import DAY_S, YEAR_S, format_duration
 
-LEAST_HISTORY_S = 7 * DAY_S
+LEAST_HISTORY_S = 7 * DAY_S * 0.99
 TICKS_PER_S = 100
 
 
@@ -23,7 +23,7 @@ class RestartRate:
     source: str
 
 
-def restart_rate(recording: RecordingTables, said: float | None, stops: int, covered_s: float) -> RestartRate:
+def restart_rate(recording: RecordingTables, said: float | None, stops: int) -> RestartRate:
     """Return restarts a year: as said, else from uptimes and stops seen in at least a week, else 12.
 
     Without a stop in that time one is assumed to come right after it, and no more than 12 a year.
@@ -31,18 +31,16 @@ def restart_rate(recording: RecordingTables, said: float | None, stops: int, cov
     Args:
         recording: its nodeos have been up for some time when it begins.
         said: by the operator.
-        stops: seen in it.
-        covered_s: how long it is.
+        stops: seen in it, of all its nodeos.
     """
     if said is not None:
         return RestartRate(per_year=said, source="as you say with --restarts-per-year")
     count = max(len(recording.manifest.nodeos), 1)
-    history_s = covered_s + _uptime_s(recording) / count
+    history_s = _history_s(recording)
     if history_s >= LEAST_HISTORY_S and stops:
         per_year = stops / count / history_s * YEAR_S
-        return RestartRate(
-            per_year=per_year, source=f"{stops} stop(s) in {format_duration(history_s)} of history"
-        )
+        source = f"{stops} stop{'s' if stops > 1 else ''} in {format_duration(history_s)} of history"
+        return RestartRate(per_year=per_year, source=source)
     if history_s >= LEAST_HISTORY_S and YEAR_S / history_s < DEFAULT_RESTARTS_PER_YEAR:
         return RestartRate(
             per_year=YEAR_S / history_s,
@@ -53,14 +51,18 @@ def restart_rate(recording: RecordingTables, said: float | None, stops: int, cov
     )
 
 
-def _uptime_s(recording: RecordingTables) -> float:
-    """Return how long all nodeos together had been up when the recording began."""
+def _history_s(recording: RecordingTables) -> float:
+    """Return the recording's time, and how long each nodeos had been up when it began, on average."""
     host = read_samples(recording, "host", ())
     if host is None:
         return 0.0
-    first_s = float(recording.table("host", ()).integers["boottime_ns"].values[0]) / NS_PER_S
-    started = [n.start_ticks / TICKS_PER_S for n in recording.manifest.nodeos]
-    return sum(max(first_s - s, 0.0) for s in started if s > 0)
+    first_s = float(host.time_s[0])
+    ups = [
+        max(first_s - n.start_ticks / TICKS_PER_S, 0.0)
+        for n in recording.manifest.nodeos
+        if n.start_ticks > 0
+    ]
+    return float(host.time_s[-1]) - first_s + (float(np.mean(ups)) if ups else 0.0)
 
 
 def state_sizes(recording: RecordingTables) -> dict[str, float]:

@@ -135,6 +135,16 @@ def test_a_long_uptime_without_a_stop_is_a_history():
     assert "no stop" in found.restarts_source
 
 
+def test_stops_of_a_week_are_a_history():
+    """Two stops in a nodeos's ten days: 73 a year."""
+    recording = restarting(7200, [3000, 5000])
+    for name in ("host", "device", "nodeos", "chain"):
+        recording.tables[name].integers["boottime_ns"].values[:] += 10 * DAY_S * NS
+    found = forecast(recording)
+    assert found.restarts_per_year == pytest.approx(73, rel=0.02)
+    assert found.restarts_source.startswith("2 stops in 10 d")
+
+
 def test_a_short_history_takes_the_default():
     """An hour of uptime says nothing of restarts a year."""
     found = forecast(made())
