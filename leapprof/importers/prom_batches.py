@@ -194,7 +194,9 @@ def _node_batches(group: _Group, scrape_s: float) -> Iterator[HostBatches]:
 def _process_batches(group: _Group, process: str) -> Iterator[HostBatches]:
     stamp = group.ask(f"max by (instance) (timestamp({group.select(ANCHORS[Exporter.PROCESS])}))")
     chosen = f'groupname=~".*{_regex(process)}.*"'
-    cpu = group.ask(f"sum by (instance) ({group.select([GROUP_CPU], chosen)})")
+    cpu = group.ask(
+        f"sum by (instance) (max by (instance, groupname, mode) ({group.select([GROUP_CPU], chosen)}))"
+    )
     for host in group.hosts:
         key = (host, "")
         if key in stamp and key in cpu:

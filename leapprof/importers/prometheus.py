@@ -108,19 +108,22 @@ def _read_node(server: Server, target: Target, scrapes: Scrapes, parts: _Parts) 
 
 
 def _cpu(server: Server, target: Target, scrapes: Scrapes) -> Columns:
-    """Return the sums over CPUs, made by the server: hundreds of series become eight."""
+    """Return the sums over CPUs, made by the server: hundreds of series become eight.
+
+    Two servers that scrape one host (a pair for availability) leave each series twice: each CPU counts once.
+    """
     columns: Columns = {}
     for metrics, modes in (
         (names.CPU_NAMES, names.CPU_MODES | {"guest": "cpu_guest_ticks_total"}),
         ((names.GUEST_NAME,), names.GUEST_MODES),
     ):
-        answer = read_query(server, f"sum by (mode) ({target.select(metrics)})", scrapes)
+        answer = read_query(server, f"sum by (mode) (max by (cpu, mode) ({target.select(metrics)}))", scrapes)
         for labels, values in answer.series.items():
             column = modes.get(dict(labels).get("mode", ""))
             if column:
                 columns[column] = values * names.TICKS_PER_S
     cpus = target.select(names.CPU_NAMES, 'mode="idle"')
-    for values in read_query(server, f"count({cpus})", scrapes).series.values():
+    for values in read_query(server, f"count(count by (cpu) ({cpus}))", scrapes).series.values():
         columns["cpus_online"] = values
     return columns
 

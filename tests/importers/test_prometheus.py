@@ -3,6 +3,8 @@
 import contextlib
 import json
 import shutil
+import ssl
+import subprocess
 import threading
 import time
 from datetime import UTC, datetime
@@ -346,7 +348,7 @@ class _Stub(BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def _answering(status, kind, body, wait_s=0.0, seen=None):
+def _answering(status, kind, body, wait_s=0.0, seen=None, tls=None):
     class Answer(_Stub):
         answer = (status, kind, body)
 
@@ -357,10 +359,14 @@ def _answering(status, kind, body, wait_s=0.0, seen=None):
             super().do_GET()
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Answer)
+    if tls is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*tls)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}"
+        yield f"{'https' if tls else 'http'}://127.0.0.1:{server.server_port}"
     finally:
         server.shutdown()
         server.server_close()
@@ -424,6 +430,21 @@ def test_a_server_that_does_not_answer_in_time_is_left():
         pytest.raises(SourceTimeoutError),
     ):
         server.at("up", 0)
+
+
+@pytest.mark.skipif(bool(missing("openssl")), reason="not installed: openssl")
+def test_an_authority_of_ones_own_is_named_with_ca_file(tmp_path):
+    """Certificates are checked; what to do stands in the message."""
+    key, certificate = tmp_path / "key", tmp_path / "cert"
+    subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]
+    argv = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", *subject]
+    subprocess.run([*argv, "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True)
+    body = b'{"status": "success", "data": {"result": []}}'
+    with _answering(200, "application/json", body, tls=(certificate, key)) as url:
+        with _server(url) as server, pytest.raises(ConnectError, match="--ca-file"):
+            server.at("up", 0)
+        with _server(url, ca_file=certificate) as server:
+            assert server.at("up", 0) == []
 
 
 def test_an_unreachable_server_is_said_so():
