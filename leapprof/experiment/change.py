@@ -199,7 +199,7 @@ class Changer:
             self._stop_running(step, seen)
         if seen.identity is None and begun is None and not self._is_roll_back(step):
             raise SourceError(self.entry.host, "nodeos does not run any more; nothing was stopped")
-        dirty = self._dirty()
+        dirty = self._dirty(self._used_state_dir())
         if dirty and not self._is_roll_back(step):
             raise SourceError(self.entry.host, f"{_DIRTY}; it was not started again")
         self._done(step, identity=known, dirty=dirty)
@@ -218,9 +218,24 @@ class Changer:
         assert restart is not None
         return service_commands(restart, self._names, float(self.facts.get("stop_s") or 0.0))
 
-    def _dirty(self) -> int | None:
-        state_dir = self.facts.get("state_dir")
+    def _dirty(self, state_dir: object) -> int | None:
         return read_dirty_flag(self.eye.source, str(state_dir), sudo=self._sudo) if state_dir else None
+
+    def _used_state_dir(self) -> object:
+        """Return the state directory of the nodeos that runs, or ran last."""
+        started = [
+            e.data for e in self.context.log.entries if e.kind == "done" and e.data.get("what") == "start"
+        ]
+        mine = [data for data in started if data.get("host") == self.entry.host and data.get("state_dir")]
+        return mine[-1]["state_dir"] if mine else self.facts.get("state_dir")
+
+    def _next_state_dir(self, step: Step) -> object:
+        """Return the state directory with which nodeos will start: a change may move it."""
+        change = self.context.playbook.change
+        said = change.config.set.get("state-dir") if change and change.config and step.to == "b" else None
+        if said is None:
+            return self.facts.get("state_dir")
+        return said if said.startswith("/") else f"{self.facts.get('data_dir')}/{said}"
 
     def _start(self, step: Step, begun: Mapping[str, Any] | None) -> None:
         restart = self.context.playbook.restart
@@ -230,7 +245,7 @@ class Changer:
                 raise NeedsOperatorError(
                     "a nodeos runs before it was started; who started it?", path=self.entry.host
                 )
-            if self._dirty():
+            if self._dirty(self._next_state_dir(step)):
                 raise SourceError(self.entry.host, f"{_DIRTY}; it is not started")
             self._intent(step)
             run_checked(self.eye.source, self._service.start, restart.start_timeout)
@@ -239,7 +254,8 @@ class Changer:
             self.eye,
             up_gate(self.context, self.entry, step.to, restart.start_timeout),
         )
-        self._done(step, identity=seen.identity)
+        state_dir = seen.nodeos.state_dir if seen.nodeos else None
+        self._done(step, identity=seen.identity, state_dir=state_dir)
 
     def _shows(self, *, is_up: bool) -> bool:
         """Return whether nodeos runs, or has gone, within the grace."""

@@ -37,7 +37,7 @@ class HostCheck:
     Attributes:
         identity: of the nodeos that ran.
         config_path: of the file that is edited; None when none is.
-        state_dir: None when it is not known.
+        state_dir, data_dir: None when not known.
         stop_s: how long a stop may take.
     """
 
@@ -47,12 +47,13 @@ class HostCheck:
     config_path: str | None
     state_dir: str | None
     stop_s: float
+    data_dir: str | None = None
 
     def as_data(self) -> dict[str, str | float | None]:
         """Return it for the log."""
         return {
             "identity": self.identity, "version": self.version, "config_path": self.config_path,
-            "state_dir": self.state_dir, "stop_s": self.stop_s,
+            "state_dir": self.state_dir, "stop_s": self.stop_s, "data_dir": self.data_dir,
         }  # fmt: skip
 
 
@@ -85,7 +86,7 @@ def check_host(context: RunContext, entry: HostEntry) -> HostCheck:
         stop_s = _check_restart(playbook, entry, eye, seen.nodeos)
         return HostCheck(
             host=entry.host, identity=seen.identity, version=seen.nodeos.version, config_path=config_path,
-            state_dir=seen.nodeos.state_dir, stop_s=stop_s,
+            state_dir=seen.nodeos.state_dir, stop_s=stop_s, data_dir=seen.nodeos.data_dir,
         )  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """Does the steps of a run, one after another, and writes each to the log: what was done is never done again."""
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -83,9 +84,20 @@ class _Runner:
             self._guarded(steps[0], ways[steps[0].kind])
 
     def _on_all(self, items: Sequence[Any], work: Callable[[Any], None], at_once: int) -> None:
-        """Do the work for each item; the first failure is raised when all that was begun has ended."""
+        """Do the work for each item; after a failure no other is begun, and it is raised when all have ended."""
+        failed = threading.Event()
+
+        def attempt(item: Any) -> None:  # noqa: ANN401 - whatever the caller's work takes
+            if failed.is_set():
+                return
+            try:
+                work(item)
+            except BaseException:
+                failed.set()
+                raise
+
         with ThreadPoolExecutor(max_workers=at_once) as pool:
-            running = [pool.submit(work, item) for item in items]
+            running = [pool.submit(attempt, item) for item in items]
             errors = [error for task in running if (error := task.exception()) is not None]
         for error in sorted(errors, key=lambda e: isinstance(e, InterruptedRunError)):
             raise error

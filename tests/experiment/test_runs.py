@@ -363,28 +363,54 @@ def test_a_manual_change_is_waited_for(playbook, node):
     assert "set mapped_private on eos-1, restart" in err
 
 
+def two_hosts(tmp_path: Path, server, first: Node, second: Node, side: str = "a") -> Path:
+    """Write a playbook of two nodes; the second one's first situation is side."""
+    write_inventory(tmp_path / "leapprof.toml", server.ssh_config, server.alias, ("eos-1", "eos-2"))
+    hosts = "".join(
+        f"  - {{host: eos-{n}, nodeos: '{node.selector}', first: {begin}, vars: {{dir: '{node.directory}'}}}}\n"
+        for n, node, begin in ((1, first, "a"), (2, second, side))
+    )
+    text = PLAYBOOK.format(selector="x", stop="{dir}/stop.sh", start="{dir}/start.sh")
+    path = tmp_path / "book.yml"
+    path.write_text(text.replace('hosts: [{host: eos-1, nodeos: "x"}]', "hosts:\n" + hosts))
+    return path
+
+
 def test_a_crossover_changes_hosts_in_both_directions_at_once(tmp_path, server):
     """One host goes from a to b while the other goes from b to a, two at a time; each pair compares a with b."""
-    write_inventory(tmp_path / "leapprof.toml", server.ssh_config, server.alias, ("eos-1", "eos-2"))
     lines = ("database-map-mode = mapped",)
     with (
         running(tmp_path / "node1", lines=lines) as first,
         running(tmp_path / "node2", lines=lines) as second,
     ):
-        hosts = "".join(
-            f"  - {{host: eos-{n}, nodeos: '{node.selector}', first: {side}, vars: {{dir: '{node.directory}'}}}}\n"
-            for n, node, side in ((1, first, "a"), (2, second, "b"))
-        )
-        text = PLAYBOOK.format(selector="x", stop="{dir}/stop.sh", start="{dir}/start.sh")
-        path = tmp_path / "book.yml"
-        path.write_text(text.replace('hosts: [{host: eos-1, nodeos: "x"}]', "hosts:\n" + hosts))
-        done = leapprof(*words(path, "design=crossover", "max_parallel=2"))
+        path = two_hosts(tmp_path, server, first, second, "b")
+        text = path.read_text().replace("playbook: 1", "playbook: 1\ndesign: crossover\nmax_parallel: 2")
+        path.write_text(text)
+        done = leapprof(*words(path))
         assert done.code == CANNOT_TELL, done.err
         assert (first.calls, second.calls) == (["stop", "start"], ["stop", "start"] * 2)
         for host in ("eos-1", "eos-2"):
             report = json.loads(next(tmp_path.glob(f"runs/*/report/{host}/report.json")).read_text())
             modes = [report[side]["nodeos"][0]["map_mode"] for side in ("before", "after")]
             assert modes == ["mapped", "mapped_private"]
+
+
+def test_after_a_failed_change_no_other_host_is_changed(tmp_path, server):
+    """The first host's stop fails: the second one is not even begun, and both are described."""
+    lines = ("database-map-mode = mapped",)
+    with (
+        running(tmp_path / "node1", lines=lines) as first,
+        running(tmp_path / "node2", lines=lines) as second,
+    ):
+        path = two_hosts(tmp_path, server, first, second)
+        (first.directory / "stop.sh").write_text("#!/bin/sh\necho cannot >&2\nexit 1\n")
+        done = leapprof(*words(path))
+        assert done.code == 3
+        assert "ended with status 1" in done.err
+        assert "step 005-stop-eos-1 was begun and not seen to end" in done.err
+        assert "eos-2: as it was, nothing was changed" in done.err
+        assert first.is_running()
+        assert is_untouched(second)
 
 
 def test_status_tells_steps_and_hosts(playbook, node):

@@ -110,6 +110,13 @@ def test_tmpfs_to_mapped_private(server, tmp_path):
             assert done.code == CANNOT_TELL, done.err
             assert node.calls == ["stop", "start", "stop", "start"]
             assert (tmp_path / "node" / "state-on-disk" / "shared_memory.bin").exists()
+            log = log_entries(run_directory(tmp_path / "runs"))
+            dirs = [
+                e["data"]["state_dir"]
+                for e in log
+                if e["kind"] == "done" and e["step"].endswith("start-eos-1")
+            ]
+            assert dirs == [f"{tmp_path}/node/state-on-disk"] * 2, "the flag is read where the state is"
     finally:
         shutil.rmtree(memory, ignore_errors=True)
 
