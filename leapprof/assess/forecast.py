@@ -8,6 +8,7 @@ are listed beside their drives.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from leapprof.assess.carried import logical_writes, network_disks, roles_of, views_of
 from leapprof.assess.drive_smart import DriveSmart, drive_smart
 from leapprof.assess.lives import Drive, drive_lives
 from leapprof.assess.material import warning
@@ -24,9 +25,8 @@ from leapprof.endurance.lifetime import lifetime_mean_bytes_per_s, yearly_writes
 from leapprof.endurance.ratings import Rating, find_rating
 from leapprof.endurance.smart import SmartReading
 from leapprof.errors import NotEnoughDataError
-from leapprof.ingest.topology import swap_drives
 from leapprof.model import Device, DeviceKind, Topology
-from leapprof.model.wear import DeviceForecast, LogicalWrites, RestartCost, VolumeLoad, WearForecast
+from leapprof.model.wear import DeviceForecast, RestartCost, VolumeLoad, WearForecast
 from leapprof.units import TB
 
 NOT_SETTLED = warning(
@@ -113,7 +113,7 @@ def forecast(recording: RecordingTables, options: ForecastOptions | None = None)
         covered_s=covered_s,
         left_out_s=dict(side.side.window.left_out_s),
         devices=devices,
-        logical=_logical(side),
+        logical=logical_writes(side),
         restarts=costs,
         restarts_per_year=restarts.rate.per_year,
         restarts_source=restarts.rate.source,
@@ -210,8 +210,8 @@ def _device_forecast(side: CutSide, name: str, writes: SteadyWrites, told: _Told
         model=(reading.model if reading else None) or device.model,
         capacity_bytes=device.size_bytes,
         kind={DeviceKind.VIRTUAL: "virtual disk"}.get(device.kind, str(device.kind)),
-        roles=roles_of(side.tables).get(name, ()),
-        views=_views(side.tables, name),
+        roles=roles_of(side.tables.manifest).get(name, ()),
+        views=views_of(side.tables.manifest.topology, name),
         bytes_per_s=writes.bytes_per_s,
         ci95=writes.ci95,
         lower_bound=writes.lower_bound,
@@ -252,30 +252,6 @@ def source_of(rating: Rating) -> str:
     return f"{rating.vendor} {rating.product}".strip() + f" ({rating.source})"
 
 
-def roles_of(recording: RecordingTables) -> dict[str, tuple[str, ...]]:
-    """Return drive → the roles that it carries: of all nodeos of the host, of the system, of swap."""
-    found: dict[str, set[str]] = {}
-    for nodeos in recording.manifest.nodeos:
-        for role, drives in nodeos.roles.items():
-            for drive in drives:
-                found.setdefault(drive, set()).add(role)
-    topology = recording.manifest.topology
-    for drive in topology.drive_of("/"):
-        found.setdefault(drive, set()).add("os")
-    for drive in swap_drives(topology):
-        found.setdefault(drive, set()).add("swap")
-    return {drive: tuple(sorted(roles)) for drive, roles in found.items()}
-
-
-def _views(recording: RecordingTables, drive: str) -> tuple[str, ...]:
-    topology = recording.manifest.topology
-    return tuple(
-        d.name
-        for d in topology.devices
-        if d.parents and d.kind is not DeviceKind.PARTITION and drive in topology.leaves_of(d.name)
-    )
-
-
 def _rating(device: Device, options: ForecastOptions, smart: SmartReading | None) -> Rating | None:
     if device.name in options.ratings:
         return options.ratings[device.name]
@@ -304,32 +280,3 @@ def _notes(device: Device, rating: Rating | None) -> tuple[str, ...]:
 def _volume(recording: RecordingTables, device: str, options: ForecastOptions) -> VolumeLoad | None:
     name = options.volume.get(device)
     return volume_load(recording, device, name) if name else None
-
-
-def _logical(side: CutSide) -> tuple[LogicalWrites, ...]:
-    """Return the stacked devices that carry state or blocks, with what their own counters say."""
-    topology = side.tables.manifest.topology
-    roles: dict[str, set[str]] = {}
-    for nodeos in side.tables.manifest.nodeos:
-        for role, path in (("state", nodeos.state_dir), ("blocks", nodeos.blocks_dir)):
-            device = topology.device_of(path) if path else None
-            if device is not None and device.parents and device.kind is not DeviceKind.PARTITION:
-                roles.setdefault(device.name, set()).add(role)
-    found = []
-    for name, carried in sorted(roles.items()):
-        writes = steady_writes(side, where={"device": name})
-        if writes is not None:
-            found.append(
-                LogicalWrites(
-                    device=name,
-                    roles=tuple(sorted(carried)),
-                    drives=topology.leaves_of(name),
-                    bytes_per_s=writes.bytes_per_s,
-                )
-            )
-    return tuple(found)
-
-
-def network_disks(topology: Topology) -> tuple[Device, ...]:
-    """Return the network disks: they do not wear here, but have limits."""
-    return tuple(d for d in topology.devices if d.kind is DeviceKind.NETWORK and not d.parents)

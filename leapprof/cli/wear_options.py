@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from leapprof.assess.forecast import ForecastOptions, network_disks
+from leapprof.assess.carried import network_disks
+from leapprof.assess.forecast import ForecastOptions
 from leapprof.assess.lives import Drive
 from leapprof.assess.volumes import parse_volume
 from leapprof.config.inventory import resolve_hosts

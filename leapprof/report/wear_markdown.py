@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from leapprof.model.wear import WearForecast
 from leapprof.report.markdown import escaped
 from leapprof.report.markdown import table as markdown_table
-from leapprof.report.wear_view import SmallTable, wear_view
+from leapprof.report.wear_tables import SmallTable
+from leapprof.report.wear_view import wear_view
 
 
 def wear_markdown(forecast: WearForecast) -> str:

@@ -4,7 +4,8 @@ import textwrap
 from collections.abc import Iterator
 
 from leapprof.model.wear import WearForecast
-from leapprof.report.wear_view import DriveView, SmallTable, wear_view
+from leapprof.report.wear_tables import SmallTable
+from leapprof.report.wear_view import DriveView, wear_view
 
 WIDTH = 80
 LABEL = 18

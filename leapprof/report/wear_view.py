@@ -4,8 +4,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from leapprof.model import Interval
-from leapprof.model.wear import DeviceForecast, RatedYears, RestartCost, Smart, WearForecast, WhatIf
+from leapprof.model.wear import DeviceForecast, RatedYears, Smart, WearForecast, WhatIf
 from leapprof.report.text import ABSENT, clean, interval_text
+from leapprof.report.wear_tables import (
+    MUCH_YEARS,
+    SmallTable,
+    common_ratings,
+    format_years,
+    host_tables,
+    meters_table,
+    plain_number,
+    writers_table,
+)
 from leapprof.units import (
     DAY_S,
     format_bytes,
@@ -15,19 +25,8 @@ from leapprof.units import (
     significant,
 )
 
-MUCH_YEARS = 100.0
 QUIET_BYTES_PER_S = 1000.0
 FOOTER = "TB is decimal (10^12 bytes), a year has 365 days; intervals are 95 %."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SmallTable:
-    """A table: its caption, head and rows; columns from ``right`` on are numbers."""
-
-    caption: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    numbers: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,18 +52,6 @@ class WearView:
     footer: str
 
 
-def format_years(years: float | None) -> str:
-    """Return a lifetime as a person says it; beyond a century the number means nothing."""
-    if years is None or years > MUCH_YEARS:
-        return "over 100 years"
-    return f"{significant(years, 2)} years" if years >= 1 else f"{significant(years * 12, 2)} months"
-
-
-def _plain(value: float) -> str:
-    """Return a number as a person wrote it: 12, 0.5, 2,000."""
-    return f"{value:,.0f}" if value == round(value) else significant(value)
-
-
 def wear_view(forecast: WearForecast) -> WearView:
     """Return what is to be printed of a forecast."""
     shown = [d for d in forecast.devices if d.roles or d.bytes_per_s >= QUIET_BYTES_PER_S]
@@ -75,7 +62,7 @@ def wear_view(forecast: WearForecast) -> WearView:
         reconstructed=clean(forecast.recording.reconstructed) if forecast.recording.reconstructed else None,
         headline=tuple(_headline(forecast, shown, quiet)),
         drives=tuple(_drive(d, forecast) for d in shown),
-        tables=tuple(_tables(forecast)),
+        tables=tuple(host_tables(forecast)),
         findings=tuple((str(f.severity), f.code, clean(f.message), clean(f.hint)) for f in forecast.findings),
         footer=FOOTER,
     )
@@ -140,8 +127,8 @@ def _life_words(device: DeviceForecast) -> str:
         return ""
     life = device.years[0]
     if life.years == 0:
-        return f": its rating of {_plain(life.rated_tbw)} TBW is used up"
-    return f": its rating of {_plain(life.rated_tbw)} TBW lasts {_years_text(life)}"
+        return f": its rating of {plain_number(life.rated_tbw)} TBW is used up"
+    return f": its rating of {plain_number(life.rated_tbw)} TBW lasts {_years_text(life)}"
 
 
 def _years_text(life: RatedYears) -> str:
@@ -156,11 +143,11 @@ def _years_text(life: RatedYears) -> str:
 def _drive(device: DeviceForecast, forecast: WearForecast) -> DriveView:
     size = format_bytes(device.capacity_bytes) if device.capacity_bytes is not None else "size not known"
     model = f", {clean(device.model)}" if device.model else ""
-    tables = [_writers(device)]
+    tables = [writers_table(device)]
     if device.rating is None and device.years:
-        tables.append(_common(device))
+        tables.append(common_ratings(device))
     if device.meters:
-        tables.append(_meters(device))
+        tables.append(meters_table(device))
     return DriveView(
         title=f"{clean(device.device)}: {device.kind}, {size}{model}",
         facts=tuple(_facts(device, forecast)),
@@ -204,7 +191,7 @@ def _drive_facts(device: DeviceForecast) -> Iterator[tuple[str, str]]:
 
 
 def _restart_text(device: DeviceForecast, forecast: WearForecast) -> str:
-    often = f"{_plain(forecast.restarts_per_year)} a year: {clean(forecast.restarts_source)}"
+    often = f"{plain_number(forecast.restarts_per_year)} a year: {clean(forecast.restarts_source)}"
     seen = any(device.device in {**c.exit_by_device, **c.start_by_device} for c in forecast.restarts)
     amount = f"{significant(device.restart_tb_per_year)} TB" if seen else "not measured, 0 TB counted"
     return f"{amount} ({often})"
@@ -227,7 +214,7 @@ def _growth_facts(device: DeviceForecast) -> Iterator[tuple[str, str]]:
 
 
 def _rating_facts(device: DeviceForecast, life: RatedYears) -> Iterator[tuple[str, str]]:
-    yield "rated", f"{_plain(life.rated_tbw)} TBW: {clean(device.rating_source or '')}"
+    yield "rated", f"{plain_number(life.rated_tbw)} TBW: {clean(device.rating_source or '')}"
     left = " from now" if device.written_tb is not None or device.percent_used is not None else " from new"
     yield "lasts", "used up" if life.years == 0 else _years_text(life) + left
     if life.nodes is not None:
@@ -269,95 +256,3 @@ def _change_facts(change: WhatIf) -> Iterator[tuple[str, str]]:
     interval = change.ratio_ci95
     yield "after the change", f"{format_tb_per_year(change.tb_per_year)}{_between(change.ci95, ' TB')}"
     yield "from", f"{clean(change.source)}: writes × {significant(change.ratio)}{_between(interval)}"
-
-
-def _writers(device: DeviceForecast) -> SmallTable:
-    rows = tuple(
-        (
-            clean(w.who),
-            format_bytes_per_s(w.bytes_per_s) if w.bytes_per_s is not None else ABSENT,
-            clean(w.meter),
-        )
-        for w in device.writers
-    )
-    return SmallTable(
-        caption="who writes", head=("who", "rate", "told by"), rows=rows, numbers=frozenset({1})
-    )
-
-
-def _common(device: DeviceForecast) -> SmallTable:
-    rows = tuple(
-        (
-            _plain(life.rated_tbw),
-            format_years(life.years),
-            f"{format_years(life.low)} to {format_years(life.high)}" if life.low is not None else ABSENT,
-            ABSENT if life.nodes is None else f"{life.nodes:,}" if life.nodes else "under 1",
-            *((significant(life.price_per_year),) if life.price_per_year is not None else ()),
-        )
-        for life in device.years
-    )
-    head = (
-        "TBW",
-        "lasts",
-        "95 %",
-        "hosts a drive",
-        *(("cost a year",) if device.years[0].price_per_year else ()),
-    )
-    since = "from now" if device.written_tb is not None or device.percent_used is not None else "new"
-    return SmallTable(
-        caption=f"drive's rating not known; at common ratings, {since}",
-        head=head,
-        rows=rows,
-        numbers=frozenset({0, 3, 4}),
-    )
-
-
-def _meters(device: DeviceForecast) -> SmallTable:
-    rows = tuple(
-        (
-            m.name,
-            format_bytes(m.written_bytes) if m.written_bytes is not None else ABSENT,
-            format_bytes(m.life_bytes) if m.life_bytes is not None else ABSENT,
-            clean(m.note),
-        )
-        for m in device.meters
-    )
-    return SmallTable(
-        caption="meters of the same time",
-        head=("meter", "recorded", "over its life", "note"),
-        rows=rows,
-        numbers=frozenset({1, 2}),
-    )
-
-
-def _tables(forecast: WearForecast) -> Iterator[SmallTable]:
-    if forecast.logical:
-        yield SmallTable(
-            caption="stacked devices: views of drives above, never added to them",
-            head=("device", "carries", "rate", "lies on"),
-            rows=tuple(
-                (
-                    clean(view.device),
-                    ", ".join(view.roles),
-                    format_bytes_per_s(view.bytes_per_s),
-                    ", ".join(clean(d) for d in view.drives) or "no drive that is known",
-                )
-                for view in forecast.logical
-            ),
-            numbers=frozenset({2}),
-        )
-    if forecast.restarts:
-        yield SmallTable(
-            caption="stops and starts seen",
-            head=("nodeos", "up for", "stop took", "exit wrote", "start wrote"),
-            rows=tuple(_restart_row(cost) for cost in forecast.restarts),
-            numbers=frozenset({1, 2, 3, 4}),
-        )
-
-
-def _restart_row(cost: RestartCost) -> tuple[str, ...]:
-    return (
-        clean(cost.nodeos),
-        *(format_duration(s) if s is not None else ABSENT for s in (cost.uptime_s, cost.exit_s)),
-        *(format_bytes(b) if b is not None else ABSENT for b in (cost.exit_bytes, cost.start_bytes)),
-    )

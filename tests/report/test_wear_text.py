@@ -23,8 +23,8 @@ from leapprof.model.wear import (
 )
 from leapprof.report.wear_json import wear_json
 from leapprof.report.wear_markdown import wear_markdown
+from leapprof.report.wear_tables import format_years
 from leapprof.report.wear_text import WIDTH, wear_lines
-from leapprof.report.wear_view import format_years
 
 DRIVE = DeviceForecast(
     device="nvme0n1",
