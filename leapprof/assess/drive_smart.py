@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from leapprof.analysis.rates import counter_total
-from leapprof.assess.samples import RecordingTables, Samples, read_samples, samples_of
+from leapprof.assess.samples import RecordingTables, read_samples, samples_of
 from leapprof.endurance.ata import calibrated_unit_bytes
 from leapprof.endurance.lifetime import plausible_bytes
 from leapprof.endurance.smart import SmartReading
@@ -19,6 +19,10 @@ from leapprof.model import Column, Device, Table
 from leapprof.model.wear import Meter, Smart
 from leapprof.units import SECTOR_BYTES, format_bytes, significant
 
+KERNEL, DRIVE, FLASH = "device counter", "SMART host writes", "flash writes"
+HOST, NAND, STEP = "host_written_bytes_total", "nand_written_bytes_total", "host_written_step_bytes"
+UNDECLARED = "undeclared_writes_total"
+MILLI = 1000
 FEWEST_STEPS = 10
 """With fewer steps between two readings a counter's own coarseness is over 10 %."""
 LINK_BYTES_PER_S = {"NVMe": 16e9}
@@ -66,18 +70,12 @@ def drive_smart(recording: RecordingTables, device: Device, given: SmartReading 
         given: a document from a file; it wins over the recording's.
     """
     rows = _rows(recording, device)
-    readings = [_reading(rows, row) for row in range(rows.rows)] if rows is not None else []
-    latest = given or (readings[-1] if readings else None)
-    meters: tuple[Meter, ...] = ()
-    if rows is not None and len(readings) > 1:
-        meters, unit = _meters(recording, device, samples_of(rows), readings)
-        if (
-            latest is not None
-            and latest.host_written_bytes is None
-            and unit
-            and latest.undeclared_raw is not None
-        ):
-            latest = replace(latest, host_written_bytes=latest.undeclared_raw * unit)
+    if rows is None:
+        return _checked(given, ())
+    latest = given or _latest(rows)
+    meters, unit = _meters(recording, device, rows)
+    if latest.host_written_bytes is None and unit and latest.undeclared_raw is not None:
+        latest = replace(latest, host_written_bytes=latest.undeclared_raw * unit)
     return _checked(latest, meters)
 
 
@@ -110,22 +108,27 @@ def _rows(recording: RecordingTables, device: Device) -> Table | None:
     return None
 
 
-def _reading(rows: Table, row: int) -> SmartReading:
-    def number(name: str) -> int | None:
-        return _cell(rows.integers.get(name), row)
+def _latest(rows: Table) -> SmartReading:
+    """Return the last value of each column: several commands about a drive may have answered at different ticks."""
 
-    host, nand, waf = (
-        number(n) for n in ("host_written_bytes_total", "nand_written_bytes_total", "waf_milli")
-    )
-    warning = rows.texts["warning"][row]
+    def number(name: str) -> int | None:
+        known = _known(rows, name)
+        return known[-1] if known else None
+
+    def text(name: str) -> str | None:
+        known = [str(t) for t in rows.texts[name] if t is not None]
+        return known[-1] if known else None
+
+    host, nand, waf = (number(n) for n in (HOST, NAND, "waf_milli"))
+    warning = rows.texts["warning"][-1]
     return SmartReading(
-        model=rows.texts["model"][row],
-        serial=rows.texts["serial"][row],
-        host_written_source=rows.texts["meter"][row],
+        model=text("model"),
+        serial=text("serial"),
+        host_written_source=text("meter"),
         host_written_bytes=host,
-        host_written_resolution_bytes=number("host_written_step_bytes"),
+        host_written_resolution_bytes=number(STEP),
         nand_written_bytes=nand,
-        undeclared_raw=number("undeclared_writes_total"),
+        undeclared_raw=number(UNDECLARED),
         percent_used=number("percent_used"),
         spare_percent=number("spare_percent"),
         spare_threshold_percent=number("spare_threshold_percent"),
@@ -133,52 +136,55 @@ def _reading(rows: Table, row: int) -> SmartReading:
         media_errors=number("media_errors_total"),
         temperature_celsius=number("temperature_celsius"),
         capacity_bytes=number("capacity_bytes"),
-        waf=waf / 1000 if waf is not None else (nand / host if nand and host else None),
+        waf=waf / MILLI if waf is not None else (nand / host if nand and host else None),
         critical=(warning,) if warning else (),
     )
 
 
-def _cell(column: Column | None, row: int) -> int | None:
-    return int(column.values[row]) if column is not None and column.present[row] else None
+def _known(rows: Table, name: str) -> list[int]:
+    """Return the readings of a column, in the order of time."""
+    column = rows.integers.get(name)
+    return column.values[column.present].tolist() if column is not None else []
 
 
-def _meters(
-    recording: RecordingTables, device: Device, times: Samples, readings: Sequence[SmartReading]
-) -> tuple[tuple[Meter, ...], int | None]:
-    """Return the meters of the time between first and last reading, and the unit of an undeclared counter."""
+def _meters(recording: RecordingTables, device: Device, rows: Table) -> tuple[tuple[Meter, ...], int | None]:
+    """Return the meters of the time between first and last reading, and the unit of an undeclared counter.
+
+    No meters without a counter that was read twice.
+    """
+    host, nand, raw = (_known(rows, name) for name in (HOST, NAND, UNDECLARED))
+    if max(len(host), len(nand), len(raw)) < 2:
+        return (), None
+    times = samples_of(rows)
     kernel = _kernel_bytes(recording, device.name, float(times.time_s[0]), float(times.time_s[-1]))
-    first, last = readings[0], readings[-1]
     meters = [
         Meter(
-            name="device counter",
+            name=KERNEL,
             written_bytes=kernel,
             resolution_bytes=SECTOR_BYTES,
             note="/proc/diskstats, between the first and the last SMART reading",
         )
     ]
     unit = None
-    if first.undeclared_raw is not None and last.undeclared_raw is not None and kernel is not None:
-        unit = calibrated_unit_bytes(first.undeclared_raw, last.undeclared_raw, kernel)
-        delta = (last.undeclared_raw - first.undeclared_raw) * unit if unit else None
+    if len(raw) > 1 and not host:
+        unit = calibrated_unit_bytes(raw[0], raw[-1], kernel) if kernel is not None else None
         note = f"unit {format_bytes(unit)}, told by the device counter" if unit else "unit not known"
-        meters.append(_meter("SMART host writes", delta, unit, None, note))
-    elif last.host_written_bytes is not None:
-        delta = _delta(first.host_written_bytes, last.host_written_bytes)
-        step = last.host_written_resolution_bytes
-        meters.append(
-            _meter("SMART host writes", delta, step, last.host_written_bytes, last.host_written_source or "")
-        )
-    if last.nand_written_bytes is not None:
-        delta = _delta(first.nand_written_bytes, last.nand_written_bytes)
-        note = "what the flash wrote"
+        meters.append(_meter(DRIVE, (raw[-1] - raw[0]) * unit if unit else None, unit, None, note))
+    elif host:
+        step, known = _known(rows, STEP), [str(t) for t in rows.texts["meter"] if t is not None]
+        note = known[-1] if known else ""
+        meters.append(_meter(DRIVE, _delta(host), step[-1] if step else None, host[-1], note))
+    if nand:
+        delta, note = _delta(nand), "what the flash wrote"
         if delta and kernel:
             note += f": {significant(delta / kernel)} for each byte of the device counter"
-        meters.append(_meter("flash writes", delta, None, last.nand_written_bytes, note))
+        meters.append(_meter(FLASH, delta, None, nand[-1], note))
     return tuple(meters), unit
 
 
-def _delta(first: int | None, last: int | None) -> int | None:
-    return last - first if first is not None and last is not None and last >= first else None
+def _delta(known: Sequence[int]) -> int | None:
+    """Return what a counter counted; None with one reading, or when it went back."""
+    return known[-1] - known[0] if len(known) > 1 and known[-1] >= known[0] else None
 
 
 def _meter(name: str, delta: float | None, step: int | None, life: float | None, note: str) -> Meter:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from leapprof.analysis.verdict import TOO_SHORT_S
 from leapprof.analysis.windows import hours_covered
-from leapprof.assess.drive_smart import DriveSmart
+from leapprof.assess.drive_smart import DRIVE, KERNEL, DriveSmart
 from leapprof.assess.folios import large_folio_bytes
 from leapprof.assess.material import info, warning
 from leapprof.assess.sides import CutSide
@@ -198,8 +198,8 @@ def _health(device: DeviceForecast) -> Iterator[Finding]:
 
 def _disagreement(name: str, meters: Sequence[Meter]) -> Iterator[Finding]:
     """Yield where kernel and drive count different bytes for the same time, beyond the drive's own steps."""
-    kernel = next((m for m in meters if m.name == "device counter"), None)
-    drive = next((m for m in meters if m.name == "SMART host writes"), None)
+    kernel = next((m for m in meters if m.name == KERNEL), None)
+    drive = next((m for m in meters if m.name == DRIVE), None)
     if not (kernel and drive and kernel.written_bytes and drive.written_bytes is not None):
         return
     off = abs(drive.written_bytes - kernel.written_bytes) - 2 * (drive.resolution_bytes or 0)

@@ -138,3 +138,29 @@ def test_one_reading_has_a_state_and_no_meters():
     )  # fmt: skip
     (drive,) = forecast(with_smart(made(), first)).devices
     assert (drive.percent_used, drive.meters) == (5, ())
+
+
+def test_two_commands_that_answered_at_different_ticks_are_one_drive():
+    """Host writes at one second, flash writes a second later, at both ends."""
+    host = smart_table(
+        host_written_bytes_total=(10**13, 10**13 + WRITTEN), host_written_step_bytes=(512_000,) * 2
+    )
+    nand = smart_table(nand_written_bytes_total=(2 * 10**13, 2 * 10**13 + 2 * WRITTEN), meter=None)
+    names = sorted({*host.integers, *nand.integers})
+    none = Column(values=np.zeros(2, np.int64), present=np.zeros(2, bool))
+    order = [0, 2, 1, 3]
+    both = Table(
+        name="smart", rows=4,
+        integers={
+            n: Column(
+                values=np.concatenate([t.integers.get(n, none).values for t in (host, nand)])[order],
+                present=np.concatenate([t.integers.get(n, none).present for t in (host, nand)])[order],
+            )
+            for n in names
+        },
+        texts={n: np.concatenate([host.texts[n], nand.texts[n]])[order] for n in host.texts},
+    )  # fmt: skip
+    (drive,) = forecast(with_smart(made(write_bytes=4e6), both)).devices
+    assert meter(drive, "SMART host writes").written_bytes == WRITTEN
+    assert meter(drive, "flash writes").written_bytes == 2 * WRITTEN
+    assert drive.waf == pytest.approx(2, rel=0.01)
