@@ -407,7 +407,7 @@ def test_after_a_failed_change_no_other_host_is_changed(tmp_path, server):
         done = leapprof(*words(path))
         assert done.code == 3
         assert "ended with status 1" in done.err
-        assert "step 005-stop-eos-1 was begun and not seen to end" in done.err
+        assert "step 006-stop-eos-1 was begun and not seen to end" in done.err
         assert "eos-2: as it was, nothing was changed" in done.err
         assert first.is_running()
         assert is_untouched(second)
