@@ -152,11 +152,13 @@ def _put(labels: _Labels, source: _Labels, found: _Labels, name: str) -> None:
 
 def _without_answered(rows: _Rows, proved: _Labels) -> _Labels:
     """Return evidence without start-up stages from the first answer of a process on: then it has started."""
-    answered = np.isfinite(rows.lag_ms)
-    for life in np.unique(rows.life[answered]):
-        first = np.flatnonzero(answered & (rows.life == life))[0]
-        later = (rows.life == life) & (np.arange(rows.life.size) >= first)
-        proved[later & np.isin(proved.astype(str), STARTUP_STAGES)] = None
+    starting = np.flatnonzero(proved.astype(bool))
+    starting = starting[np.isin(proved[starting].astype(str), STARTUP_STAGES)]
+    answered = np.flatnonzero(np.isfinite(rows.lag_ms))
+    for life in np.unique(rows.life[starting]):
+        own = answered[rows.life[answered] == life]
+        if own.size:
+            proved[starting[(rows.life[starting] == life) & (starting >= own[0])]] = None
     return proved
 
 
