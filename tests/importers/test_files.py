@@ -154,6 +154,18 @@ def test_atop_amounts_become_counters(tmp_path):
     assert values[-1] - values[0] == sum(int(line[11]) for line in lines if line[6] == "vda")
 
 
+def test_raw_counters_of_pcp_stay_raw():
+    """`pmrep -r -o csv` prints counters: nothing is integrated, and no finding says so."""
+    (found,) = read_table(DATA / "pmrep-6.0.csv", DATA / "pmrep.toml")
+    assert found.findings == ()
+    printed = [line.split(",") for line in (DATA / "pmrep-6.0.csv").read_text().splitlines()[1:]]
+    tables = tables_of(found)
+    written = tables["device"].integers["write_sectors_total"].values
+    assert written.tolist() == [2 * int(row[1]) for row in printed]
+    busy = tables["host"].integers["cpu_user_ticks_total"].values
+    assert busy.tolist() == [round(int(row[3]) / 10) for row in printed]
+
+
 CSV = """time;kB
 2026-01-01T00:00:00;1.000,5
 2026-01-01T00:01:00;-
@@ -211,6 +223,49 @@ def test_smart_history_of_scrutiny_is_read_as_smartctl_would_be():
     (block,) = found.blocks
     assert block.columns["host_written_bytes_total"].tolist() == [512e6, 1024e6, 1536e6]
     assert found.interval_s == 86_400
+
+
+def test_smart_history_of_smartctl_is_put_in_order():
+    """Documents hold their time; one without is refused."""
+    documents = [
+        {
+            "local_time": {"time_t": 1_700_000_000 + day * 86_400},
+            "device": {"name": "/dev/nvme0", "protocol": "NVMe"},
+            "model_name": "X",
+            "serial_number": "S",
+            "nvme_smart_health_information_log": {"data_units_written": 1000 * day, "percentage_used": 1},
+        }
+        for day in (2, 1)
+    ]
+    found = parse_smart_history("h", [json.dumps(document) for document in documents])
+    assert found.blocks[0].columns["host_written_bytes_total"].tolist() == [512e6, 1024e6]
+    del documents[0]["local_time"]
+    with pytest.raises(ParseError, match="local_time"):
+        parse_smart_history("h", [json.dumps(documents[0])])
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "value"),
+    [
+        ("Host_Writes_32MiB", "host_written_bytes_total", 1000 * 32 * 2**20),
+        ("Total_LBAs_Written", "undeclared_writes_total", 1000),
+    ],
+)
+def test_attributes_of_scrutiny_go_through_the_table_of_units(name, column, value):
+    """A name that says its unit is bytes; the default name is no unit, since nobody says that the drive is known."""
+    attrs = {"241": {"attribute_id": 241, "name": name, "value": 99, "thresh": 0, "raw_value": 1000}}
+    results = [{"date": "2026-01-01T00:00:00Z", "temp": 30, "power_on_hours": 10, "attrs": attrs}]
+    device = {"device_name": "sda", "model_name": "INTEL SSDSC2BB480G4", "serial_number": "S"}
+    text = json.dumps({"data": {"device": device, "smart_results": results}})
+    (block,) = parse_smart_history("h", [text]).blocks
+    assert block.columns[column].tolist() == [value]
+
+
+@given(st.text() | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps))
+def test_any_text_is_a_value_or_a_parse_error_of_smart_history(text):
+    """Nothing else ever comes out."""
+    with pytest.raises(ParseError):
+        parse_smart_history("h", [text])
 
 
 def test_a_recording_is_never_overwritten(tmp_path):
