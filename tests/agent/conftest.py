@@ -24,7 +24,8 @@ def find_python36() -> str | None:
     """Return a Python 3.6, the oldest that the agent runs on, or None."""
     versions = Path(os.environ.get("PYENV_ROOT", str(Path.home() / ".pyenv"))) / "versions"
     # pyenv's own first: what it puts into PATH refuses to run when 3.6 is not switched on
-    return next((str(p) for p in versions.glob("3.6.*/bin/python3.6")), shutil.which("python3.6"))
+    found = versions.glob("3.6.*/bin/python3.6") if os.access(versions, os.R_OK | os.X_OK) else ()
+    return next((str(p) for p in found), shutil.which("python3.6"))
 
 
 class Talk:
