@@ -35,6 +35,12 @@ _FACTS = {
     "dirty_expire_centisecs": "the kernel writes back dirty pages by it",
     "dirty_writeback_centisecs": "the kernel writes back dirty pages by it",
     "virtualization": "another kind of machine",
+    "region": "another place has another network",
+    "latency_rate": "another rate makes other queues",
+    "latency_connections": "other connections make other queues",
+    "latency_timeout": "another time-out makes other failures",
+    "latency_size": "packets of another size",
+    "latency_probe": "another probe measures something else",
     "model": "another drive",
 }
 

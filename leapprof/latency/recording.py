@@ -16,8 +16,9 @@ from leapprof.units import NS_PER_S
 
 TRANSPORT = "latency"
 _POLL_S = 0.1
-SEAL_S = 600.0
-"""What a kill can cost at most; each sealing makes two files."""
+SEAL_LEAST_S, SEAL_MOST_S = 60, 600
+SEAL_SHARE = 10
+"""A kill costs a tenth of a run, at least one and at most ten minutes; each sealing makes two files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,11 +72,11 @@ class RunWriter:
             threads: that make attempts.
             timeout_s: of an attempt; a block is complete when no attempt of it can be under way.
         """
-        sealed_ns = time.monotonic_ns()
+        began_ns = sealed_ns = time.monotonic_ns()
         while any(thread.is_alive() for thread in threads):
             time.sleep(_POLL_S)
             at_ns = time.monotonic_ns()
-            if at_ns - sealed_ns >= SEAL_S * NS_PER_S:
+            if at_ns - sealed_ns >= seal_after_ns(at_ns - began_ns):
                 self.seal(at_ns - round(2 * timeout_s * NS_PER_S))
                 sealed_ns = at_ns
 
@@ -139,6 +140,11 @@ def recorded(facts: RunFacts, start: Moment) -> Iterator[RunWriter]:
             yield run
         finally:
             run.finish()
+
+
+def seal_after_ns(run_ns: int) -> int:
+    """Return how long after a sealing the next one is due in a run of this length."""
+    return min(max(run_ns // SEAL_SHARE, SEAL_LEAST_S * NS_PER_S), SEAL_MOST_S * NS_PER_S)
 
 
 def start_in(seconds: float) -> Moment:

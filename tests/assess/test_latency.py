@@ -202,3 +202,16 @@ def test_a_public_report_hides_what_was_probed():
     text = render_json(publish(found)).decode()
     assert "get_info" in text
     assert "example.org" not in text
+
+
+def test_other_settings_of_the_probe_are_confounders():
+    """A busier probe makes other queues: it is named."""
+    from dataclasses import replace
+
+    def with_rate(made, rate):
+        host = replace(made.manifest.host, facts={"latency_rate": rate})
+        return replace(made, manifest=replace(made.manifest, host=host))
+
+    first, second = recording(delays(1, 60)), later(delays(2, 60))
+    _, found = compared(with_rate(first, "10.0 requests/s"), with_rate(second, "100 requests/s"))
+    assert any(f.code == "fact-differs" and "latency_rate" in f.message for f in found.findings)

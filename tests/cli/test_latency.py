@@ -1,12 +1,16 @@
 """leapprof latency, as it is called: recordings that `compare` takes, errors with their exit codes, tables of runs."""
 
 import json
+import signal
 import socket
+import subprocess
+import sys
 import time
 
 import pytest
 from typer.testing import CliRunner
 
+from leapprof.assess.load import load
 from leapprof.cli.compare import command as compare_command
 from leapprof.cli.latency import app
 from leapprof.errors import ConfigError, NotEnoughDataError, SourceError, StoreError
@@ -171,3 +175,25 @@ def test_a_busy_host_is_named(tmp_path):
     sample = Path(__file__).parent.parent.parent / "samples" / "nodeos-v5" / "mapped"
     with serving(DelayedApi()) as port, pytest.raises(StoreError, match="no samples of the time of this run"):
         run("request", f"http://127.0.0.1:{port}", "--out", tmp_path, *SHORT, "--host-recording", sample)
+
+
+def test_an_interrupted_run_keeps_what_was_measured(tmp_path):
+    """Exit code 130, the recording is closed and holds the requests so far."""
+    program = "import sys; from leapprof.cli.main import main; main()"
+    with serving(DelayedApi()) as port:
+        words = ["latency", "request", f"http://127.0.0.1:{port}", "--out", str(tmp_path), "--rate", "50"]
+        process = subprocess.Popen(
+            [sys.executable, "-c", program, *words, "--duration", "10m", "--warm-up", "0s", "--timeout", "1s"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        end_s = time.monotonic() + 60
+        while not list(tmp_path.glob("*/recording.json")) and time.monotonic() < end_s:
+            time.sleep(0.1)
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "what was recorded is kept" in said
+    recording = load(next(tmp_path.iterdir()))
+    assert recording.manifest.ended_wall_ns is not None
+    assert int(recording.table("latency").integers["count"].values.sum()) >= 10

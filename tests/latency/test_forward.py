@@ -102,7 +102,7 @@ def measured(out, rate=300, **how):
     with relaying(**how) as (relay, port):
         result = run(
             f"127.0.0.1:{relay.port}", "--listen", f"127.0.0.1:{port}", "--out", out, "--rate", rate,
-            "--duration", "2s", "--block", "500ms", "--timeout", "1s", "--json",
+            "--duration", "2s", "--block", "500ms", "--timeout", "500ms", "--json",
         )  # fmt: skip
     return json.loads(result.stdout), relay
 

@@ -11,9 +11,10 @@ from leapprof.analysis.log_linear import decode, merged
 from leapprof.assess.load import load
 from leapprof.errors import ConfigError
 from leapprof.ingest.columns import TABLES, TIME_COLUMNS
+from leapprof.latency.blocks import Subject
 from leapprof.latency.endpoint import Endpoint
 from leapprof.latency.open_loop import Pace
-from leapprof.latency.recording import RunFacts, recorded, start_in
+from leapprof.latency.recording import RunFacts, recorded, seal_after_ns, start_in
 from leapprof.latency.request import RequestPlan, check, request_of, run
 from tests.support.servers import DelayedApi, serving
 
@@ -63,10 +64,10 @@ def test_a_planted_delay_comes_back(tmp_path):
 
     null, delayed = DelayedApi(), DelayedApi(planted_s)
     with serving(null) as port:
-        floor = whole(probe(port, tmp_path / "null", duration_s=4.0))
+        floor = whole(probe(port, tmp_path / "null", duration_s=2.5))
     with serving(delayed) as port:
-        found = whole(probe(port, tmp_path / "delayed", duration_s=4.0))
-    assert found.total == 400
+        found = whole(probe(port, tmp_path / "delayed", duration_s=2.5))
+    assert found.total == 250
     measured_s = (found.quantile(0.5) - floor.quantile(0.5)) / 1e9
     planted = statistics.median(delayed.took_s) - statistics.median(null.took_s)
     assert measured_s == pytest.approx(planted, abs=0.0002)
@@ -136,3 +137,31 @@ def test_bodies_and_paths_of_the_chain_api():
         request_of("push_everything", None)
     with pytest.raises(ConfigError, match="no spaces"):
         request_of("/v1 HTTP/1.1\r\nX: y", None)
+
+
+def test_a_killed_run_costs_a_tenth_of_it():
+    """At least a minute, at most ten: a long run must not become thousands of files."""
+    minute = 60 * 10**9
+    assert [seal_after_ns(m * minute) // minute for m in (0, 5, 30, 90, 600)] == [1, 1, 3, 9, 10]
+
+
+def test_what_is_sealed_during_a_run_and_after_it_is_one_recording(tmp_path):
+    """Complete blocks are readable while it goes on; nothing is counted twice."""
+    facts = RunFacts(
+        directory=tmp_path / "rec",
+        phase="",
+        region="here",
+        block_s=1.0,
+        settings={},
+        command="leapprof latency",
+    )
+    start = start_in(-10.0)
+    subject = Subject(probe="request", operation="get_info", target="a:1")
+    with recorded(facts, start) as writer:
+        for number in range(20):
+            writer.blocks.succeeded(subject, start.monotonic_ns + number * 10**9 // 2, 1000 + number)
+        writer.seal(start.monotonic_ns + 4 * 10**9)
+        assert total(load(tmp_path / "rec"), "count") == 8
+    recording = load(tmp_path / "rec")
+    assert total(recording, "count") == 20
+    assert np.diff(recording.table("latency").integers["boottime_ns"].values).tolist() == [10**9] * 9
