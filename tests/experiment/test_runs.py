@@ -294,6 +294,27 @@ def test_a_lost_host_ends_the_run_and_says_what_the_host_is(playbook, node, serv
     one_correct_report(playbook, node)
 
 
+def test_a_host_lost_in_the_middle_of_a_stop_is_found_again(playbook, node, server):
+    """The message says that the stop was begun and that nobody saw its end; --resume finds out, and goes on."""
+    stop = node.directory / "stop.sh"
+    stop.write_text(stop.read_text().replace("echo stop >> calls", "echo stop >> calls; sleep 1"))
+    process = started(*words(playbook))
+    try:
+        wait_for_step(playbook, "005-stop-eos-1", "intent")
+        time.sleep(0.5)
+        server.stop()
+        _, err = process.communicate(timeout=120)
+    finally:
+        process.kill()
+        server.start()
+    assert process.returncode == 3, err
+    assert "step 005-stop-eos-1 was begun and not seen to end" in err
+    assert "config.ini is edited, its backup is" in err
+    assert resume(playbook).code == CANNOT_TELL
+    assert node.calls.count("start") == 1
+    assert node.is_running()
+
+
 @pytest.mark.parametrize("step", ["003-record", "008-record"])
 def test_ctrl_c_says_what_the_host_is_and_the_run_goes_on_later(playbook, node, step):
     """130; before the change nothing was changed, after it the message names file and backup."""
