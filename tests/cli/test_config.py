@@ -4,6 +4,7 @@ import io
 import json
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -198,3 +199,37 @@ def test_this_very_host_can_be_asked(tmp_path, run):
     assert result.returncode == (7 if "state-above-ram-and-swap" in codes else 0)
     assert codes[0].startswith("state-above-")
     assert "state-memory-unchecked" not in codes
+
+
+def test_a_host_is_looked_up_in_the_inventory(tmp_path, run):
+    """--host takes the inventory's names, as record and doctor do."""
+    inventory = tmp_path / "hosts.toml"
+    inventory.write_text(
+        '[hosts.here]\ntransport = "local"\nnodeos = ["unit:none.service"]\n', encoding="utf-8"
+    )
+    config = tmp_path / "config.ini"
+    config.write_text("database-map-mode = heap\nchain-state-db-size-mb = 8388608\n", encoding="utf-8")
+    words = (
+        "check",
+        str(config),
+        "--target",
+        "leap-5.0",
+        "--host",
+        "here",
+        "--inventory",
+        str(inventory),
+        "--json",
+    )
+    codes = [row["code"] for row in json.loads(run(*words).stdout)["findings"]]
+    assert "state-memory-unchecked" not in codes
+    assert any(code.startswith("state-above-") for code in codes)
+
+
+def test_memory_measured_in_a_recording_is_judged(tmp_path, run):
+    """--recording brings pressure, swap-ins and refaults; a quiet host gives no finding of them."""
+    config = tmp_path / "config.ini"
+    config.write_text("database-map-mode = mapped_private\nchain-state-db-size-mb = 4096\n", encoding="utf-8")
+    sample = str(Path(__file__).parents[2] / "samples" / "nodeos-v5-long" / "mapped_private")
+    done = run("check", str(config), "--target", "v5.0.3", "--recording", sample, "--json")
+    assert "memory-short" not in done.stdout
+    assert done.returncode == 0
