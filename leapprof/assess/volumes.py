@@ -15,6 +15,7 @@ from leapprof.model.wear import VolumeLoad
 from leapprof.units import MIB, SECTOR_BYTES
 
 PERCENTILE = 0.95
+MOST = 1e15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +45,7 @@ def parse_volume(name: str) -> VolumeLimit:
         limit = VolumeLimit(iops=float(iops), bytes_per_s=float(megabytes) * 1e6)
     except ValueError:
         limit = VolumeLimit(iops=0, bytes_per_s=0)
-    if not (limit.iops > 0 and limit.bytes_per_s > 0):
+    if not (0 < limit.iops < MOST and 0 < limit.bytes_per_s < MOST):
         raise ConfigError(
             f"{name!r} is no volume; give one of {', '.join(KNOWN_VOLUMES)} or IOPS:MB/s, for example 16000:250",
             key="--volume",

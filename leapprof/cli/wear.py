@@ -23,37 +23,42 @@ def command(
         list[Path],
         typer.Argument(
             help="Directory of a recording; several guests with --hypervisor or --one-drive.",
-            metavar="RECORDING…",
+            metavar="RECORDING",
             show_default=False,
         ),
     ],
     drive: Annotated[
-        list[str], typer.Option(help="Model of a drive in the table of ratings: [DEVICE=]MODEL.")
+        list[str], typer.Option(help="Model of a drive in the table of ratings.", metavar="[DEVICE=]MODEL")
     ] = [],  # noqa: B006 - typer copies it
-    rated_tbw: Annotated[list[str], typer.Option(help="Rated endurance, decimal TB: [DEVICE=]TB.")] = [],  # noqa: B006
+    rated_tbw: Annotated[
+        list[str], typer.Option(help="Rated endurance, decimal TB.", metavar="[DEVICE=]TB")
+    ] = [],  # noqa: B006
     dwpd: Annotated[
-        list[str], typer.Option(help="Rated drive writes a day over five years: [DEVICE=]N.")
+        list[str], typer.Option(help="Rated drive writes a day over five years.", metavar="[DEVICE=]N")
     ] = [],  # noqa: B006
     ratings: Annotated[
         Path | None, typer.Option(help="CSV of your own drive ratings, with the columns of leapprof's table.")
     ] = None,
-    price: Annotated[list[str], typer.Option(help="Price of the drive, any currency: [DEVICE=]PRICE.")] = [],  # noqa: B006
+    price: Annotated[
+        list[str], typer.Option(help="Price of the drive, any currency.", metavar="[DEVICE=]PRICE")
+    ] = [],  # noqa: B006
     restarts_per_year: Annotated[
         float | None, typer.Option(min=0, max=1e6, help="Stops and starts of nodeos a year.")
     ] = None,
     smart: Annotated[
         list[str],
         typer.Option(
-            help="[DEVICE=]FILE with the output of `smartctl --json -x` or `nvme smart-log -o json`."
+            help="Output of `smartctl --json -x` or `nvme smart-log -o json`.", metavar="[DEVICE=]FILE"
         ),
     ] = [],  # noqa: B006
     volume: Annotated[
-        list[str], typer.Option(help="Cloud volume: [DEVICE=]gp3, premium-v2 or IOPS:MB/s.")
+        list[str], typer.Option(help="Cloud volume: gp3, premium-v2 or IOPS:MB/s.", metavar="[DEVICE=]VOLUME")
     ] = [],  # noqa: B006
     hypervisor: Annotated[
         str | None,
         typer.Option(
-            help="[DRIVE=]RECORDING of the hypervisor whose drive the recorded guests' disks lie on."
+            help="Recording of the hypervisor whose drive the recorded guests' disks lie on.",
+            metavar="[DRIVE=]RECORDING",
         ),
     ] = None,
     one_drive: Annotated[

@@ -161,6 +161,8 @@ def test_a_hypervisors_recording_is_paired_with_its_guests():
         ([MAPPED, "--drive", "INTEL"], "no rating of 'INTEL' is known"),
         ([MAPPED, "--drive", "SAMSUNG MZQL2"], "960 GB: 1,752 TBW"),
         ([MAPPED, "--volume", "gp9"], "gp3, premium-v2 or IOPS:MB/s"),
+        ([MAPPED, "--volume", "inf:1"], "is no volume"),
+        ([MAPPED, "--volume", "3000:nan"], "is no volume"),
     ],
 )
 def test_wrong_words_are_refused_with_the_right_ones(words, said):
