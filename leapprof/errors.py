@@ -29,6 +29,11 @@ def quoted(text: str) -> str:
     return "'" + "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in shown) + "'"
 
 
+def printable(text: str) -> str:
+    """Return text fit for a terminal: what is not printable, such as ESC, is written as an escape; line ends stay."""
+    return "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text)
+
+
 class LeapprofError(Exception):
     """The root of the tree; also what a bug of ours becomes when nothing fits better."""
 

@@ -11,6 +11,7 @@ from rich.live import Live
 from rich.markup import escape
 from rich.table import Table as RichTable
 
+from leapprof.errors import printable
 from leapprof.model import Frame, Gap, Recording
 from leapprof.recorder.live import LiveHost, LiveLine
 from leapprof.recorder.observer import Observer
@@ -67,7 +68,7 @@ class LiveObserver:
             self._hosts[host].state = "ended" if problem is None else f"failed: {problem[:60]}"
 
     def _say(self, text: str) -> None:
-        self._console.print(escape(text), highlight=False, soft_wrap=True)
+        self._console.print(escape(printable(text)), highlight=False, soft_wrap=True)
 
 
 @contextmanager
@@ -104,7 +105,7 @@ def _show_lines(observer: LiveObserver, console: Console, over: threading.Event)
         for line in observer.lines():
             named = zip(_HEAD[1:], cells(line)[1:], strict=True)
             console.print(
-                escape(f"{line.host}: " + ", ".join(f"{n} {c}" for n, c in named)),
+                escape(printable(f"{line.host}: " + ", ".join(f"{n} {c}" for n, c in named))),
                 highlight=False,
                 soft_wrap=True,
             )
@@ -120,7 +121,7 @@ def live_table(lines: Sequence[LiveLine], width: int) -> RichTable:
         most = _MOST_CHARS[name][width >= WIDE] if least is None else None
         table.add_column(name, no_wrap=True, overflow="ellipsis", min_width=least, max_width=most)
     for row in rows:
-        table.add_row(*(escape(row[name]) for name in heads))
+        table.add_row(*(escape(printable(row[name])) for name in heads))
     return table
 
 

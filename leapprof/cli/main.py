@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from leapprof import __version__
-from leapprof.errors import LeapprofError
+from leapprof.errors import LeapprofError, printable
 
 COMMANDS = {
     "demo": "The whole job on this machine, with a stand-in for nodeos.",
@@ -86,7 +86,7 @@ def main() -> None:
     try:
         build_app(sys.argv[1:])()
     except LeapprofError as error:
-        sys.stderr.write(f"leapprof: {error}\n")
+        sys.stderr.write(f"leapprof: {printable(str(error))}\n")
         raise SystemExit(error.exit_code) from None
     except KeyboardInterrupt:
         sys.stderr.write("leapprof: interrupted\n")

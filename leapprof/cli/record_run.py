@@ -18,7 +18,7 @@ from leapprof.cli.live_view import watching
 from leapprof.cli.values import parse_duration_s
 from leapprof.config.inventory import resolve_hosts
 from leapprof.config.selector import parse_selector
-from leapprof.errors import ConfigError, InterruptedRunError, StoreError
+from leapprof.errors import ConfigError, InterruptedRunError, StoreError, printable
 from leapprof.model.access import HostConfig
 from leapprof.recorder.clock import SystemClock
 from leapprof.recorder.hosts import SessionResult, record_hosts
@@ -213,7 +213,7 @@ def _raise_outcome(results: Sequence[SessionResult], interrupted: bool, out: Pat
     failed = [result for result in results if result.error is not None]
     for result in failed:
         problem = str(result.error).removeprefix(f"{result.host}: ")
-        sys.stderr.write(f"leapprof: {result.host} failed: {problem}\n")
+        sys.stderr.write(f"leapprof: {result.host} failed: {printable(problem)}\n")
     if any(isinstance(result.error, StoreError) for result in failed):
         raise typer.Exit(StoreError.exit_code)
     if failed:
