@@ -123,6 +123,7 @@ class HostSession:
     connecting: AbstractContextManager[object] = field(default_factory=nullcontext)
     _started_s: float | None = None
     _heard_s: float = 0.0
+    _has_begun: bool = False
 
     def run(self) -> Path:
         """Record until the duration is over or the stop is set; return the recording's directory.
@@ -228,8 +229,13 @@ class HostSession:
         if self.spool is None:
             link.send(encode_plan(plan))
         else:
-            attach = self.spool.attach or self._started_s is not None
+            attach = self.spool.attach or self._started_s is not None or self._left_a_sampler(link, plan)
+            self._has_begun = True
             spooling.begin(link, plan, attach=attach, from_seq=keeper.held_seq)
+
+    def _left_a_sampler(self, link: AgentLink, plan: Plan) -> bool:
+        """Return whether a connection that was lost before the first sample has started the sampler."""
+        return self._has_begun and plan.spool is not None and spooling.is_there(link, plan.spool)
 
     def _end(self, link: AgentLink, keeper: FrameKeeper, plan: Plan) -> None:
         """End the sampler; one with a spool goes on when the operator leaves before the duration is over."""

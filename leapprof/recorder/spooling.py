@@ -55,8 +55,20 @@ def begin(link: AgentLink, plan: Plan, *, attach: bool, from_seq: int) -> None:
     link.send(attach_plan(plan.spool, from_seq) if attach else encode_plan(plan))
 
 
+def is_there(link: AgentLink, path: str) -> bool:
+    """Return whether a spool's sampler runs or has left samples."""
+    status = _status(link, path)
+    return status is not None and (status.alive or bool(status.newest_seq))
+
+
 def is_over(link: AgentLink, path: str, held_seq: int) -> bool:
     """Return whether a spool's sampler has ended and all its frames are held."""
+    status = _status(link, path)
+    if status is None:
+        return held_seq > 0  # else the connection was lost before the sampler began
+    return not status.alive and (status.newest_seq or 0) <= held_seq
+
+
+def _status(link: AgentLink, path: str) -> SpoolStatus | None:
     parent = path.rpartition("/")[0] or "/"
-    status = next((s for s in list_spools(link, parent) if s.path == path), None)
-    return status is None or (not status.alive and (status.newest_seq or 0) <= held_seq)
+    return next((s for s in list_spools(link, parent) if s.path == path), None)
