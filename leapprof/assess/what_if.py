@@ -33,7 +33,11 @@ class MeasuredPair:
 
 
 def with_what_if(
-    forecast: WearForecast, before: RecordingTables, after: RecordingTables, named: str = ""
+    forecast: WearForecast,
+    before: RecordingTables,
+    after: RecordingTables,
+    named: str = "",
+    stops: RecordingTables | None = None,
 ) -> WearForecast:
     """Return the forecast with the projection on each drive that carries state.
 
@@ -44,6 +48,7 @@ def with_what_if(
         before: recording before the change.
         after: recording after it.
         named: what to call the pair; empty: by its hosts and phases.
+        stops: recording of the same node's stops and starts after the change; None: those in ``after``.
 
     Raises:
         NotEnoughDataError: the pair does not hold writes of the state's device on both sides, was not measured, or
@@ -54,7 +59,7 @@ def with_what_if(
             raise NotEnoughDataError(
                 RATE, f"a pair that was RECONSTRUCTED from {one.reconstructed}", "a measured pair"
             )
-    pair = _measured(before, after, named)
+    pair = _measured(before, after, named, stops or after)
     if not any("state" in d.roles for d in forecast.devices):
         raise NotEnoughDataError(
             RATE, "no drive of this host that carries state", "a recording with nodeos in it"
@@ -70,13 +75,15 @@ def with_what_if(
     )
 
 
-def _measured(before: RecordingTables, after: RecordingTables, named: str) -> MeasuredPair:
+def _measured(
+    before: RecordingTables, after: RecordingTables, named: str, stops: RecordingTables
+) -> MeasuredPair:
     sides = [_state_writes(recording) for recording in (before, after)]
     effect = ratio(sides[0].measured.estimate, sides[1].measured.estimate)
     if effect is None:
         raise NotEnoughDataError(RATE, "a side without writes", "writes on both sides")
     return MeasuredPair(
-        source=_describe(before, after, named), effect=effect, restart_bytes=_restart_bytes(after)
+        source=_describe(before, after, named), effect=effect, restart_bytes=_restart_bytes(stops)
     )
 
 

@@ -122,7 +122,7 @@ def _of_one(loaded: "list[LoadedRecording]", what_if: list[str], said: "Said") -
     result = forecast(loaded[0], forecast_options(loaded[0].manifest, said))
     if what_if:
         pair = find_pair(what_if, loaded[0])
-        result = with_what_if(result, pair.before, pair.after, pair.name)
+        result = with_what_if(result, pair.before, pair.after, pair.name, pair.stops)
     return result
 
 

@@ -9,6 +9,8 @@ from leapprof.errors import ConfigError
 
 KEY = "--what-if"
 MANIFEST = "recording.json"
+STOPS = {"mapped_private": "nodeos-v5-starts/mapped_private"}
+"""Where the stops and starts of a pair's second node are, when they were recorded apart."""
 SAMPLES = {
     "mapped_private": ("nodeos-v5-long/mapped", "nodeos-v5-long/mapped_private"),
     "heap": ("nodeos-v4/mapped", "nodeos-v4/heap"),
@@ -19,11 +21,12 @@ SAMPLES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """Two recordings, before and after a change, and what to call them."""
+    """Two recordings, before and after a change, what to call them, and where stops after the change are."""
 
     before: LoadedRecording
     after: LoadedRecording
     name: str
+    stops: LoadedRecording | None = None
 
 
 def find_pair(values: list[str], here: LoadedRecording) -> Pair:
@@ -76,6 +79,10 @@ def _sample(name: str, here: LoadedRecording) -> Pair:
             f"{name!r} is a pair of samples/, which only a checkout of leapprof holds; give two recordings of your own",
             key=KEY,
         )
+    stops = samples / STOPS[name] if name in STOPS else None
     return Pair(
-        before=load(before), after=load(after), name=f"samples/{SAMPLES[name][0]} → {SAMPLES[name][1]}"
+        before=load(before),
+        after=load(after),
+        name=f"samples/{SAMPLES[name][0]} → {SAMPLES[name][1]}",
+        stops=load(stops) if stops is not None and (stops / MANIFEST).is_file() else None,
     )

@@ -92,6 +92,14 @@ def test_a_measured_pair_projects_the_change(pair):
     assert "measured pair" in change["source"]
 
 
+def test_the_named_pair_brings_what_its_restarts_wrote():
+    """12 exits of 2.1 GB a year are in the projection, as recorded of the same node."""
+    change = document(MAPPED, "--what-if", "mapped_private")["devices"][0]["what_if"]
+    without = document(MAPPED, "--what-if", PRIVATE)["devices"][0]["what_if"]
+    assert change["tb_per_year"] - without["tb_per_year"] == pytest.approx(12 * 2.13e9 / 1e12, rel=0.05)
+    assert any("a restart after the change wrote 2.1" in note for note in change["notes"])
+
+
 def test_a_named_pair_needs_a_checkout(tmp_path, monkeypatch):
     """An installed leapprof has no samples and says so."""
     monkeypatch.setattr(leapprof, "__file__", str(tmp_path / "leapprof" / "__init__.py"))
