@@ -1,12 +1,13 @@
 """Gates: what must be so before a phase counts. Each has a time-out and says what it is waiting for."""
 
+import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from leapprof.config.playbook_limits import CommandGate, HeadLagGate, MemoryGate
 from leapprof.config.playbook_schema import HostEntry, Situation
 from leapprof.config.playbook_types import Where
-from leapprof.control.commands import filled, run_here
+from leapprof.control.commands import filled, filled_plain, run_here
 from leapprof.errors import SourceError
 from leapprof.experiment.context import RunContext
 from leapprof.experiment.failures import GateError
@@ -46,6 +47,10 @@ def pass_gates(context: RunContext, entry: HostEntry, step: Step, starts: int) -
     with context.eye(entry) as eye:
         for gate in gates_of(context, entry, step, eye, starts):
             wait_for(context, eye, gate)
+    settle = context.playbook.gates.settle
+    if settle is not None:  # nobody looks meanwhile: a look costs the host more than a sample does
+        context.say(f"{entry.host}: gate settle: waiting for {format_duration(settle.time)} to pass")
+        context.pause(settle.time)
 
 
 def wait_for(context: RunContext, eye: HostEye, gate: Gate) -> Observation:
@@ -106,15 +111,12 @@ def gates_of(context: RunContext, entry: HostEntry, step: Step, eye: HostEye, st
         command = _Command(gate=gates.command, command=filled(gates.command.run, names_of(entry)), eye=eye)
         yield Gate(name="command", timeout_s=gates.command.timeout, check=command)
     if gates.file is not None:
-        path = filled("{path}", {"path": gates.file.path})
-        test = _Command(gate=CommandGate(run=gates.file.path), command=f"test -e {path}", eye=eye)
+        path = filled_plain(gates.file.path, names_of(entry))
+        test = _Command(gate=CommandGate(run=path), command=f"test -e {shlex.quote(path)}", eye=eye)
         yield Gate(name="file", timeout_s=gates.file.timeout, check=test)
     if gates.memory_settled is not None:
         memory = _MemorySettled(gate=gates.memory_settled)
         yield Gate(name="memory settled", timeout_s=gates.memory_settled.timeout, check=memory)
-    if gates.settle is not None:
-        settled = _Settled(time_s=gates.settle.time)
-        yield Gate(name="settle", timeout_s=gates.settle.time * 2 + ONE_TRY_S, check=settled)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -202,17 +204,6 @@ class _SecondStart:
         if missing is None and seen.identity == self.first(seen.identity):
             return "a second clean start of nodeos: stop and start it"
         return missing
-
-
-@dataclass(slots=True, kw_only=True)
-class _Settled:
-    time_s: float
-    first_s: float | None = None
-
-    def __call__(self, seen: Observation, now_s: float) -> str | None:
-        del seen
-        self.first_s = now_s if self.first_s is None else self.first_s
-        return None if now_s - self.first_s >= self.time_s else f"{format_duration(self.time_s)} to pass"
 
 
 @dataclass(slots=True, kw_only=True)
