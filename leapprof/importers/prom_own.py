@@ -16,6 +16,7 @@ from leapprof.units import NS_PER_S
 
 CHUNK_S = 3600
 SHORTEST_S = 10
+SLOWER = 1.4
 _Subject = tuple[str, tuple[tuple[str, str], ...]]
 _Samples = dict[int, float]
 
@@ -57,6 +58,7 @@ def _recording(server: Server, request: FetchRequest, host: str, phase: str) -> 
     ):
         _add_manifest(own, series)
     about = next(iter(own.info.get(INFO, {}).values()), {})
+    blocks = tuple(_block(subject, columns) for subject, columns in sorted(own.columns.items()))
     return Imported(
         host=Host(
             name=host,
@@ -68,8 +70,8 @@ def _recording(server: Server, request: FetchRequest, host: str, phase: str) -> 
             },
         ),
         source=f"leapprof's own metrics of {server.access.shown}",
-        interval_s=float(about.get("interval_s", "1")),
-        blocks=tuple(_block(subject, columns) for subject, columns in sorted(own.columns.items())),
+        interval_s=_interval_s(blocks, about.get("interval_s", "")),
+        blocks=blocks,
         nodeos=_nodeos(own),
         topology=Topology(
             devices=tuple(_device(row) for row in own.info.get(f"{PREFIX}_device_info", {}).values())
@@ -120,6 +122,14 @@ def _add_manifest(own: _Own, series: ServerSeries) -> None:
         own.events[ms, labels.get("kind", ""), labels.get("subject", ""), labels.get("detail", "")] = None
     else:
         own.info.setdefault(name, {})[labels_text(dict(sorted(labels.items())))] = labels
+
+
+def _interval_s(blocks: tuple[Block, ...], stated: str) -> float:
+    """Return the recording's tick; that of the scraper where it asked less often than leapprof sampled."""
+    tick_s = float(stated) if stated.replace(".", "", 1).isdigit() else 1.0
+    times = next((block.wall_ns for block in blocks if block.table == "host"), np.empty(0))
+    usual_s = float(np.median(np.diff(times))) / NS_PER_S if times.size > 1 else tick_s
+    return usual_s if usual_s > SLOWER * tick_s else tick_s
 
 
 def _block(subject: _Subject, columns: dict[str, _Samples]) -> Block:

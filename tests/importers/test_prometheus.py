@@ -104,6 +104,12 @@ def _history():
         group,
         lambda t: BOOT + 500 if t < 1800 else START + 1795,
     )
+    own = 'host="own",phase="x",instance="collector:9777"'
+    history.add("leapprof_recording_info", own + ',interval_s="1",boot_id="b"', lambda t: 1)
+    history.add("leapprof_host_mem_free_bytes", own, lambda t: 1e6 + t)
+    for name in ("seq", "boottime_ns"):
+        history.add(f"leapprof_host_{name}", own, lambda t: 1e9 * (t + 1))
+    history.add("leapprof_host_boot", own, lambda t: 0)
     container = 'instance="boxed:8080",job="cadvisor",name="nodeos-wax",id="/docker/1"'
     history.add("container_start_time_seconds", container, lambda t: BOOT + 5)
     history.add("container_start_time_seconds", container.replace("nodeos-wax", "nginx"), lambda t: BOOT)
@@ -252,6 +258,15 @@ def test_containers_of_cadvisor_are_nodeos(url):
     assert columns["cgroup_anon_bytes"][0] == 5e9
 
 
+def test_leapprofs_own_metrics_as_scraped_are_a_recording(url, tmp_path):
+    """The scraper asked every 15 s where leapprof sampled every second: that is no gap."""
+    (found,) = [i for i in _fetch(url, "") if i.host.name == "own"]
+    manifest = load(write_recording(found, tmp_path, phase="x", command="")).manifest
+    assert manifest.interval_s == STEP
+    assert manifest.gaps == ()
+    assert manifest.host.boot_id == "b"
+
+
 def test_every_host_of_a_selector_becomes_a_recording(url):
     """One recording a host, its exporters together."""
     assert sorted(i.host.name for i in _fetch(url, "")) == [
@@ -260,6 +275,7 @@ def test_every_host_of_a_selector_becomes_a_recording(url):
         "gappy",
         "new",
         "old",
+        "own",
         "paths",
         "rebooted",
         "stacked",
