@@ -13,6 +13,7 @@ from leapprof.assess.own_voice import own_voices
 from leapprof.assess.starts import measure_starts
 from leapprof.assess.summary import SummaryRow
 from leapprof.cli.show_lines import moment, stage_lines, start_lines, voice_lines
+from leapprof.errors import printable
 from leapprof.ingest.log_events import LOG_EVENT
 from leapprof.model import Nodeos, Recording
 from leapprof.units import NS_PER_S, format_bytes, format_duration, format_memory, format_value, significant
@@ -54,7 +55,7 @@ def render(loaded: LoadedRecording, rows: Sequence[SummaryRow], console: Console
 
 
 def _print(console: Console, text: str) -> None:
-    console.print(escape(text), highlight=False, soft_wrap=True)
+    console.print(escape(printable(text)), highlight=False, soft_wrap=True)
 
 
 def _lines(title: str, lines: Iterable[str], console: Console) -> None:
