@@ -106,7 +106,7 @@ def gates_of(context: RunContext, entry: HostEntry, step: Step, eye: HostEye, st
         )
         yield Gate(name="second start", timeout_s=gates.second_start.timeout, check=second)
     if gates.head_lag is not None:
-        yield Gate(name="head lag", timeout_s=gates.head_lag.timeout, check=_HeadLag(gate=gates.head_lag))
+        yield Gate(name="head lag", timeout_s=gates.head_lag.timeout, check=HeadLagCheck(gate=gates.head_lag))
     if gates.command is not None:
         command = _Command(gate=gates.command, command=filled(gates.command.run, names_of(entry)), eye=eye)
         yield Gate(name="command", timeout_s=gates.command.timeout, check=command)
@@ -115,7 +115,7 @@ def gates_of(context: RunContext, entry: HostEntry, step: Step, eye: HostEye, st
         test = _Command(gate=CommandGate(run=path), command=f"test -e {shlex.quote(path)}", eye=eye)
         yield Gate(name="file", timeout_s=gates.file.timeout, check=test)
     if gates.memory_settled is not None:
-        memory = _MemorySettled(gate=gates.memory_settled)
+        memory = MemoryCheck(gate=gates.memory_settled)
         yield Gate(name="memory settled", timeout_s=gates.memory_settled.timeout, check=memory)
 
 
@@ -134,7 +134,9 @@ class _Lasting:
 
 
 @dataclass(slots=True, kw_only=True)
-class _HeadLag:
+class HeadLagCheck:
+    """Open when the head lag has stayed below the limit for long enough."""
+
     gate: HeadLagGate
     _lasting: _Lasting = field(default_factory=_Lasting)
 
@@ -149,7 +151,9 @@ class _HeadLag:
 
 
 @dataclass(slots=True, kw_only=True)
-class _MemorySettled:
+class MemoryCheck:
+    """Open when resident memory has stayed within its band for long enough."""
+
     gate: MemoryGate
     _seen: list[tuple[float, int]] = field(default_factory=list)
 

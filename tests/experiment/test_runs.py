@@ -135,7 +135,7 @@ def test_a_run_killed_in_the_middle_of_a_change_makes_it_once(playbook, node, st
 
 def test_a_sampler_with_a_spool_goes_on_while_the_collector_is_dead(playbook, node, tmp_path):
     """After kill -9 in a phase, --resume follows the sampler: the recording has no gap where nobody listened."""
-    process = started(*words(playbook, f"phase.spool={tmp_path}", "phase.duration=6s"))
+    process = started(*words(playbook, f"phase.spool={tmp_path}", "phase.duration=4s"))
     wait_for_samples(playbook, 2)
     killed_ns = time.time_ns()
     os.killpg(process.pid, signal.SIGKILL)
@@ -181,7 +181,7 @@ def test_a_breached_guard_rolls_back_and_pages(playbook, node):
     before = node.config.read_bytes()
     process = started(
         *words(
-            playbook, "phase.duration=6s", "guards.node_down={lasting: 200ms, then: roll_back}", "roll_back={}",
+            playbook, "phase.duration=4s", "guards.node_down={lasting: 200ms, then: roll_back}", "roll_back={}",
             f"guards.page='echo \"$LEAPPROF_REASON\" >> {page}'",
         )
     )  # fmt: skip
@@ -203,7 +203,7 @@ def test_a_breached_guard_rolls_back_and_pages(playbook, node):
 def test_a_roll_back_that_was_killed_is_finished(playbook, node):
     """--resume finishes the roll-back first, and records nothing on a host that is neither a nor b."""
     before = node.config.read_bytes()
-    sets = ("phase.duration=6s", "guards.node_down={lasting: 200ms, then: roll_back}", "roll_back={}")
+    sets = ("phase.duration=4s", "guards.node_down={lasting: 200ms, then: roll_back}", "roll_back={}")
     process = started(*words(playbook, *sets))
     wait_for_samples(playbook, 2)
     subprocess.run([node.stop_command], check=True)
@@ -223,7 +223,7 @@ def test_a_nodeos_that_dies_is_not_started_into_a_dirty_state(playbook, node):
     process = started(
         *words(
             playbook,
-            "phase.duration=6s",
+            "phase.duration=4s",
             "guards.node_down={lasting: 200ms, then: roll_back}",
             "roll_back={}",
         )
