@@ -16,6 +16,7 @@ from leapprof.analysis.log_linear import decode, merged
 from leapprof.assess.load import load
 from leapprof.cli.latency import app
 from leapprof.errors import ConfigError, SourceError
+from tests.support.steady import steady
 
 SO_TIMESTAMPNS = 35
 
@@ -99,7 +100,7 @@ def run(*arguments):
 
 def measured(out, rate=300, **how):
     """Return the document of a run through a relay, and the relay."""
-    with relaying(**how) as (relay, port):
+    with steady(), relaying(**how) as (relay, port):
         result = run(
             f"127.0.0.1:{relay.port}", "--listen", f"127.0.0.1:{port}", "--out", out, "--rate", rate,
             "--duration", "2s", "--block", "500ms", "--timeout", "500ms", "--json",

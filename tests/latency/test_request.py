@@ -17,6 +17,7 @@ from leapprof.latency.open_loop import Pace
 from leapprof.latency.recording import RunFacts, recorded, seal_after_ns, start_in
 from leapprof.latency.request import RequestPlan, check, request_of, run
 from tests.support.servers import DelayedApi, serving
+from tests.support.steady import steady
 
 
 def probe(
@@ -63,9 +64,9 @@ def test_a_planted_delay_comes_back(tmp_path):
             return float(rng.uniform(0.004, 0.006))
 
     null, delayed = DelayedApi(), DelayedApi(planted_s)
-    with serving(null) as port:
+    with steady(), serving(null) as port:
         floor = whole(probe(port, tmp_path / "null", duration_s=2.5))
-    with serving(delayed) as port:
+    with steady(), serving(delayed) as port:
         found = whole(probe(port, tmp_path / "delayed", duration_s=2.5))
     assert found.total == 250
     measured_s = (found.quantile(0.5) - floor.quantile(0.5)) / 1e9

@@ -23,6 +23,7 @@ from leapprof.latency.stream import StreamPlan, check, receive, standings
 from leapprof.latency.wire import Failure, ProbeError
 from tests.support.servers import read_request, serving
 from tests.support.ship_server import ABI, SLOT_NS, Planned, ShipServer, frame, ship_serving, slot_at
+from tests.support.steady import steady
 
 FIRST = 50
 """The captured status says that 49 is the head."""
@@ -108,7 +109,7 @@ def test_head_to_head_finds_who_is_first_and_by_how_much():
         ]
 
     first, second = ShipServer(plan=plan(lambda i: 0.0)), ShipServer(plan=plan(lambda i: late[i]))
-    with ship_serving(first) as a, ship_serving(second) as b:
+    with steady(), ship_serving(first) as a, ship_serving(second) as b:
         received = receive(plan_of(a, b, most=100), threading.Event(), time.monotonic_ns)
     ahead, behind = standings(received)
     assert ahead.shared == 100

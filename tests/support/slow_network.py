@@ -19,6 +19,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from tests.support.steady import steady
+
 NEAR, FAR = "10.0.0.1", "10.0.0.2"
 _CLONE_NEWNET = 0x40000000
 _TUNSETIFF = 0x400454CA
@@ -79,11 +81,12 @@ def in_slow_network(delay_s: float, work: Callable[[SlowNetwork], T]) -> T:
 
     def run() -> None:
         try:
-            network = SlowNetwork(delay_s)
-            try:
-                out.append(work(network))
-            finally:
-                network.close()
+            with steady():
+                network = SlowNetwork(delay_s)
+                try:
+                    out.append(work(network))
+                finally:
+                    network.close()
         except BaseException as error:  # noqa: BLE001 - raised again below, in the caller's thread
             errors.append(error)
 
