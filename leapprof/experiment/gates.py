@@ -141,6 +141,7 @@ class HeadLagCheck:
     _lasting: _Lasting = field(default_factory=_Lasting)
 
     def __call__(self, seen: Observation, now_s: float) -> str | None:
+        """Return what is waited for; None: open."""
         lag = seen.reading.head_lag_blocks
         below = lag is not None and lag < self.gate.below_blocks
         held_s = self._lasting.held_s(now_s, holds=below)
@@ -158,6 +159,7 @@ class MemoryCheck:
     _seen: list[tuple[float, int]] = field(default_factory=list)
 
     def __call__(self, seen: Observation, now_s: float) -> str | None:
+        """Return what is waited for; None: open."""
         rss = seen.reading.rss_bytes
         if rss is None:
             self._seen.clear()

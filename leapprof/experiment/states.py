@@ -11,9 +11,9 @@ from leapprof.experiment.steps import Step, plan_steps
 _WHAT = {
     "edit": "config.ini",
     "command": "the command",
-    "stop": "nodeos was stopped",
+    "stop": "the stop of nodeos",
     "prepare": "a prepare command",
-    "start": "nodeos was started",
+    "start": "the start of nodeos",
     "manual": "the operator's change",
 }
 
@@ -29,7 +29,9 @@ def _host_state(host: str, entries: Sequence[Entry]) -> str:
         return f"{host}: as it was, nothing was changed"
     done = {e.step for e in mine if e.kind == "done"}
     begun = [e for e in mine if e.kind == "intent" and e.step not in done]
-    parts = [part for part in (_config_state(mine), _process_state(mine), _situation(mine, begun)) if part]
+    parts = [
+        part for part in (_config_state(mine), _process_state(mine, begun), _situation(mine, begun)) if part
+    ]
     parts += [
         f"{_WHAT.get(str(e.data.get('what')), e.step)}: step {e.step} was begun and not seen to end; --resume finds out"
         for e in begun[-1:]
@@ -47,12 +49,14 @@ def _config_state(mine: Sequence[Entry]) -> str | None:
     return f"{data['path']} is edited, its backup is {data['path']}.{data['suffix']}.bak"
 
 
-def _process_state(mine: Sequence[Entry]) -> str | None:
+def _process_state(mine: Sequence[Entry], begun: Sequence[Entry]) -> str | None:
     moves = [e for e in mine if e.data.get("what") in ("stop", "start") and e.kind == "done"]
     if not moves:
         return None
     if moves[-1].data["what"] == "start":
         return "nodeos was restarted and came up"
+    if begun and begun[-1].data.get("what") == "start":
+        return "nodeos was stopped"
     dirty = " with a dirty state" if moves[-1].data.get("dirty") else ""
     return f"nodeos is stopped{dirty} and was not started again"
 

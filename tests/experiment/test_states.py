@@ -51,6 +51,15 @@ def test_what_was_begun_is_said_to_be_unknown():
     assert "step 00-stop was begun and not seen to end" in said
 
 
+def test_a_start_that_was_begun_is_neither_up_nor_down():
+    """Stopped for sure, started perhaps."""
+    said = host_states(BOOK, (entry("done", "stop", dirty=0), entry("intent", "start")))[0]
+    assert (
+        said
+        == "h: nodeos was stopped; the start of nodeos: step 00-start was begun and not seen to end; --resume finds out"
+    )
+
+
 def test_a_host_that_was_taken_back_is_as_it_was():
     """The file is back."""
     said = host_states(BOOK, (entry("done", "edit", **EDIT), entry("done", "edit", to="a", **EDIT)))[0]
