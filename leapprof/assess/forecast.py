@@ -224,7 +224,7 @@ def _device_forecast(side: CutSide, name: str, writes: SteadyWrites, told: _Told
         written_tb=written / TB if written is not None else None,
         percent_used=reading.percent_used if reading else None,
         years=()
-        if device.kind is DeviceKind.NETWORK
+        if device.kind is DeviceKind.NETWORK or (_is_hard_disk(device) and rating is None)
         else drive_lives(
             yearly,
             Drive(
@@ -261,6 +261,11 @@ def _rating(device: Device, options: ForecastOptions, smart: SmartReading | None
     return own or find_rating(model, capacity)
 
 
+def _is_hard_disk(device: Device) -> bool:
+    """Return whether it rotates; virtual disks say so without doing it."""
+    return bool(device.rotational) and device.kind is DeviceKind.DISK
+
+
 def _notes(device: Device, rating: Rating | None) -> tuple[str, ...]:
     notes = []
     if device.kind is DeviceKind.VIRTUAL and rating is None:
@@ -272,7 +277,7 @@ def _notes(device: Device, rating: Rating | None) -> tuple[str, ...]:
         notes.append("a network disk: it wears elsewhere; see its limits with --volume")
     if rating is not None and rating.grade == "B":
         notes.append("the rating is from a secondary source: check the data sheet of your drive")
-    if device.rotational and device.kind is DeviceKind.DISK:
+    if _is_hard_disk(device):
         notes.append("a rotating disk: it has no write rating")
     return tuple(notes)
 

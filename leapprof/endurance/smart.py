@@ -21,6 +21,7 @@ SCSI_GIGABYTE = 10**9
 INTEL_NVME_UNIT_BYTES = 32 * 2**20
 ENDURANCE_GROUP_UNIT_BYTES = 10**9
 SATURATED_PERCENT = 255
+ZERO_CELSIUS_KELVIN = 273
 CRITICAL_BITS = (
     "spare below its threshold",
     "temperature out of range",
@@ -114,6 +115,18 @@ def _identity(document: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _celsius(document: dict[str, Any]) -> int | None:
+    """Return the temperature of an nvme-cli document, which says kelvin."""
+    kelvin = _integer(document, "temperature")
+    return kelvin - ZERO_CELSIUS_KELVIN if kelvin is not None and kelvin >= ZERO_CELSIUS_KELVIN else None
+
+
+def _warning_bits(log: dict[str, Any]) -> int | None:
+    """Return the critical warning: a number, or in newer nvme-cli an object with its ``value``."""
+    said = log.get("critical_warning")
+    return _integer(said, "value") if isinstance(said, dict) else _integer(log, "critical_warning")
+
+
 def _critical(bits: int | None) -> tuple[str, ...]:
     return tuple(text for bit, text in enumerate(CRITICAL_BITS) if bits and bits >> bit & 1)
 
@@ -135,7 +148,7 @@ def _nvme(log: dict[str, Any], identity: dict[str, Any]) -> SmartReading:
         spare_percent=_integer(log, "available_spare", "avail_spare"),
         spare_threshold_percent=_integer(log, "available_spare_threshold", "spare_thresh"),
         media_errors=_integer(log, "media_errors"),
-        critical=_critical(_integer(log, "critical_warning")),
+        critical=_critical(_warning_bits(log)),
     )
 
 
@@ -277,7 +290,7 @@ def _reading(document: dict[str, Any], identity: dict[str, Any]) -> SmartReading
     if nand is not None:
         return nand
     if "data_units_written" in document:
-        return _nvme(document, identity)
+        return _nvme(document, identity | {"temperature_celsius": _celsius(document)})
     if "ata_smart_attributes" in document or "ata_device_statistics" in document:
         return _ata(document, identity)
     if "scsi_error_counter_log" in document or "scsi_percentage_used_endurance_indicator" in document:

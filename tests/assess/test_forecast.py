@@ -284,6 +284,14 @@ def test_a_network_disk_does_not_wear_here():
     assert any("wears elsewhere" in n for n in disk.notes)
 
 
+def test_a_hard_disk_has_no_write_rating():
+    """No table of TBW for what rotates."""
+    disk = replace(DRIVE, model="ST8000", rotational=True)
+    (drive,) = forecast(with_devices(made(), disk, PARTITION)).devices
+    assert drive.years == ()
+    assert any("rotating" in n for n in drive.notes)
+
+
 def test_an_empty_topology_has_no_roles():
     """Nothing is guessed."""
     recording = made()

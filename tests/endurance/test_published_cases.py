@@ -270,3 +270,28 @@ def test_micron_page_counts_tell_the_write_amplification() -> None:
         ata_document((247, "Host_Program_Page_Count", 100, 1000), (248, "FTL_Program_Page_Count", 100, 500))
     )
     assert reading.waf == pytest.approx(1.5)
+
+
+def test_a_document_of_nvme_cli() -> None:
+    """Other names than smartctl's, kelvin, and in newer versions an object for the critical warning."""
+    document = {
+        "critical_warning": {"value": 4, "available_spare": 0},
+        "temperature": 313,
+        "avail_spare": 99,
+        "spare_thresh": 10,
+        "percent_used": 7,
+        "data_units_written": 1000,
+        "power_on_hours": 50,
+        "media_errors": 0,
+    }
+    reading = parse_smart(json.dumps(document))
+    assert (reading.percent_used, reading.spare_percent, reading.temperature_celsius) == (7, 99, 40)
+    assert reading.critical == ("reliability degraded",)
+    assert reading.host_written_bytes == 512_000_000
+
+
+def test_a_sas_drive_counts_decimal_gigabytes() -> None:
+    """gigabytes_processed is text, 10^9 bytes each."""
+    log = {"scsi_error_counter_log": {"write": {"gigabytes_processed": "1234.567"}}}
+    reading = parse_smart(json.dumps(log | {"scsi_percentage_used_endurance_indicator": 3}))
+    assert (reading.host_written_bytes, reading.percent_used) == (1_234_567_000_000, 3)
