@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 
 from leapprof.model import Interval
-from leapprof.units import TB, YEAR_S, tb_per_year
+from leapprof.units import TB, tb_per_year
 
 COMMON_RATINGS_TBW = (150.0, 600.0, 2_000.0, 10_000.0)
 """What to show where no model is known: small and usual consumer drives, large consumer or small datacenter, 10 PB."""
@@ -133,16 +133,6 @@ def lifetime_mean_bytes_per_s(written_bytes: float, power_on_hours: float) -> fl
     return written_bytes / (power_on_hours * 3600) if power_on_hours > 0 else None
 
 
-def seconds_for_rating(rated_tbw: float, bytes_per_s: float) -> float | None:
-    """Return the seconds in which this rate writes a whole rating; None when nothing is written."""
-    return rated_tbw * TB / bytes_per_s if bytes_per_s > 0 else None
-
-
 def plausible_bytes(written_bytes: float, power_on_hours: float, link_bytes_per_s: float) -> bool:
     """Return whether a drive can have taken that much at all over its link since it was first switched on."""
     return written_bytes <= link_bytes_per_s * power_on_hours * 3600
-
-
-def years_since(seconds: float) -> float:
-    """Return seconds as years of 365 days."""
-    return seconds / YEAR_S

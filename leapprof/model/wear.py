@@ -205,6 +205,19 @@ class DeviceForecast:
     what_if: WhatIf | None = None
     notes: tuple[str, ...] = ()
 
+    @property
+    def total_tb_per_year(self) -> float:
+        """Return steady writes and restarts together."""
+        return self.steady_tb_per_year + self.restart_tb_per_year
+
+    @property
+    def total_ci95(self) -> Interval | None:
+        """Return the interval of the total; restarts shift it and do not widen it."""
+        if self.steady_ci95 is None:
+            return None
+        low, high = (end + self.restart_tb_per_year for end in (self.steady_ci95.low, self.steady_ci95.high))
+        return Interval(low=low, high=high)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogicalWrites:

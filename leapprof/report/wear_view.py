@@ -26,6 +26,8 @@ from leapprof.units import (
 )
 
 QUIET_BYTES_PER_S = 1000.0
+SATURATED_PERCENT = 255
+"""A byte holds no more (NVMe base specification, SMART / Health log, percentage used)."""
 FOOTER = "TB is decimal (10^12 bytes), a year has 365 days; intervals are 95 %."
 
 
@@ -98,19 +100,6 @@ def _as_if(forecast: WearForecast) -> str:
     return f" if all hours are like these {format_duration(forecast.covered_s)}"
 
 
-def total_tb(device: DeviceForecast) -> float:
-    """Return steady writes and restarts together, TB a year."""
-    return device.steady_tb_per_year + device.restart_tb_per_year
-
-
-def total_ci95(device: DeviceForecast) -> Interval | None:
-    """Return the interval of the total."""
-    found = device.steady_ci95
-    if found is None:
-        return None
-    return Interval(low=found.low + device.restart_tb_per_year, high=found.high + device.restart_tb_per_year)
-
-
 def _between(interval: Interval | None, unit: str = "") -> str:
     if interval is None:
         return ""
@@ -119,7 +108,7 @@ def _between(interval: Interval | None, unit: str = "") -> str:
 
 def _yearly(device: DeviceForecast) -> str:
     least = "at least " if device.lower_bound else ""
-    return f"{least}{significant(total_tb(device))} TB a year{_between(total_ci95(device), ' TB')}"
+    return f"{least}{significant(device.total_tb_per_year)} TB a year{_between(device.total_ci95, ' TB')}"
 
 
 def _life_words(device: DeviceForecast) -> str:
@@ -229,7 +218,8 @@ def _rating_facts(device: DeviceForecast, life: RatedYears) -> Iterator[tuple[st
 def _smart_text(said: Smart) -> str:
     parts = []
     if said.percent_used is not None:
-        parts.append(f"{said.percent_used} % of its life used")
+        least = " or more" if said.percent_used >= SATURATED_PERCENT else ""
+        parts.append(f"{said.percent_used} %{least} of its life used")
     if said.spare_percent is not None:
         parts.append(f"{said.spare_percent} % spare")
     if said.power_on_hours is not None:

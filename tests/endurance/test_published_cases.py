@@ -12,7 +12,6 @@ from leapprof.endurance.ata import calibrated_unit_bytes
 from leapprof.endurance.lifetime import (
     lifetime,
     plausible_bytes,
-    seconds_for_rating,
     yearly_writes,
 )
 from leapprof.endurance.smart import SmartReading, parse_smart
@@ -129,9 +128,8 @@ def test_percentage_used_above_100_is_a_spent_rating_and_no_failure() -> None:
 )
 def test_days_until_a_rating_is_written(rated_tbw: float, bytes_per_s: float, days: float) -> None:
     """10 MB/s writes 500 TBW in 578.7 days."""
-    seconds = seconds_for_rating(rated_tbw, bytes_per_s)
-    assert seconds is not None
-    assert seconds / DAY_S == pytest.approx(days, abs=0.06)
+    years = lifetime(rated_tbw, yearly_writes(bytes_per_s)).years
+    assert years * 365 == pytest.approx(days, abs=0.06)
 
 
 def test_device_statistics_come_before_any_attribute() -> None:
