@@ -173,11 +173,12 @@ def judge(effect: Effect, p_adjusted: float | None, sides: Sides, traits: Traits
 
 
 def allowing(effect: Effect, sides: Sides) -> Effect:
-    """Return an effect whose interval allows for what is known of its sides: a trend, other hours of the day."""
+    """Return an effect whose interval allows for what is known of its sides: a trend, on and off, other hours."""
     if effect.ci95 is None:
         return effect
+    unresolved = sides.on_off and sides.shorter_s < MEMORIES_NEEDED * ON_OFF_MEMORY_S * ROUNDING
     trend = _has_trend(sides.before) or _has_trend(sides.after)
-    interval = _with_ranges(effect.ci95, sides) if trend else effect.ci95
+    interval = _with_ranges(effect.ci95, sides) if trend or unresolved else effect.ci95
     interval = Interval(low=interval.low - sides.swing, high=interval.high + sides.swing)
     return Effect(value=effect.value, ci95=interval)
 

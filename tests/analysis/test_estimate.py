@@ -14,9 +14,11 @@ from leapprof.analysis.estimate import (
     estimate,
     mean_interval,
     quantile_interval,
+    relative_spread,
+    upper_limit_only,
     zero_rate_interval,
 )
-from leapprof.model import Series
+from leapprof.model import Estimate, Interval, Series
 
 
 def series(value):
@@ -117,3 +119,22 @@ def test_a_quantile_has_an_interval_or_says_that_its_upper_limit_is_unknown():
     assert interval.low <= 0.95 <= interval.high
     assert interval.low <= quantile <= interval.high
     assert quantile_interval(series(value), Span(start_s=0, end_s=3600), 0.9999)[1] is None
+
+
+def test_half_minute_means_tell_what_goes_on_and_off_from_noise():
+    """White noise of any size averages out; on and off does not."""
+    n = 3600
+    noise = np.random.default_rng(1).poisson(0.5, n).astype(float)
+    switched = np.where(np.arange(n) // 120 % 2, 1.0, 0.0)
+    for value, low, high in ((noise, 0.0, 0.4), (switched, 0.9, 1.1)):
+        series = Series(time_s=np.arange(1.0, n + 1), value=value, weight_s=np.ones(n))
+        assert low <= relative_spread(series, Span(start_s=0.0, end_s=float(n))) <= high
+
+
+def test_few_bursts_leave_only_an_upper_limit():
+    """The lower one is 0, the upper stays."""
+    plain = Estimate(
+        mean=2.0, ci95=Interval(low=1.0, high=4.0), p50=None, p95=None, p99=None, samples=9,
+        effective_samples=None, covered_seconds=9.0,
+    )  # fmt: skip
+    assert upper_limit_only(plain).ci95 == Interval(low=0.0, high=4.0)

@@ -110,3 +110,18 @@ def test_only_a_day_or_more_may_shorten_the_memory():
     assert memory_s(known(1, effective_samples=7200.0), 120.0) == 120
     assert memory_s(known(1, effective_samples=7.2), 120.0) == 1000
     assert memory_s(known(1, covered_seconds=86_400.0, effective_samples=8640.0), 120.0) == 10
+
+
+def test_other_hours_need_an_effect_beyond_the_swing_of_a_day():
+    """What a busy hour alone could be is no verdict."""
+    confounded = {"confounded": ("other hours",), "swing": 6.0}
+    assert judged(known(10), known(4), **confounded).verdict is not Verdict.IMPROVED
+    far = judged(known(100), known(10), **confounded)
+    assert (far.grade, far.verdict) == (Grade.PRELIMINARY, Verdict.IMPROVED)
+
+
+def test_what_goes_on_and_off_needs_longer():
+    """Twenty times 20 minutes."""
+    found = judged(known(10), known(4), on_off=True)
+    assert found.grade is Grade.PRELIMINARY
+    assert found.design_seconds == 24_000

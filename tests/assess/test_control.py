@@ -4,7 +4,7 @@ import pytest
 
 from leapprof.assess.compare import compare
 from leapprof.assess.control import beyond_control, with_control
-from leapprof.model import Effect, Interval
+from leapprof.model import Effect, Interval, Verdict
 from tests.support.recordings import noisy, pair
 
 
@@ -36,3 +36,31 @@ def test_a_busier_day_that_both_nodes_saw_is_no_effect():
     assert said["control host"] == "eos-2"
     assert "beyond the control's +0." in said["nodeos.cpu_cores eos"]
     assert said["nodeos.cpu_cores eos"].startswith(("+0.0", "−0.0"))
+
+
+def test_the_verdict_stands_on_what_is_left_beyond_the_control():
+    """The changed node rose with its chain; the control rose as much: no regression is left."""
+    seconds = 7200
+    changed = compare(
+        *pair(
+            seconds=seconds,
+            before={"cpu_cores": noisy(seconds, 0.5, seed=1)},
+            after={"cpu_cores": noisy(seconds, 0.7, seed=2)},
+        )
+    )
+    control = compare(
+        *pair(
+            seconds=seconds,
+            host="eos-2",
+            before={"cpu_cores": noisy(seconds, 0.3, seed=3)},
+            after={"cpu_cores": noisy(seconds, 0.5, seed=4)},
+        )
+    )
+    (plain,) = [m for m in changed.metrics if m.name == "nodeos.cpu_cores"]
+    assert plain.verdict is Verdict.REGRESSED
+    found = with_control(changed, control)
+    (metric,) = [m for m in found.metrics if m.name == "nodeos.cpu_cores"]
+    assert metric.verdict is not Verdict.REGRESSED
+    assert metric.adjusted.value == pytest.approx(0, abs=0.02)
+    assert "beyond the control eos-2" in metric.adjusted_for
+    assert any("beyond the control eos-2" in sentence for sentence in found.headline)

@@ -1,0 +1,59 @@
+"""A small run of benchmarks/coverage.py with fixed seeds: the level where a verdict is given, and no wolf cried."""
+
+import numpy as np
+import pytest
+
+from benchmarks.coverage import arm, judgement, narrowest, report_alarms, simulate
+from benchmarks.families import FAMILIES, HELD_OUT
+from benchmarks.other_methods import alarms
+
+FAMILY = {family.name: family for family in (*FAMILIES, *HELD_OUT)}
+DRAWS = 40
+LEAST = 84.0
+"""Percent: below 93 by more than two and a half standard errors of 40 draws."""
+
+
+@pytest.mark.parametrize("name", ["ar09", "burst", "rare", "pareto2"])
+def test_intervals_on_which_verdicts_stand_hold_the_truth(name):
+    """An hour, and never a false alarm in more than a few draws."""
+    tally = simulate(FAMILY[name], 3600, DRAWS, seed=11)
+    assert tally.percent("judged") >= LEAST
+    assert tally.percent("level") >= LEAST
+    assert tally.percent("alarm") <= 5
+    assert tally.percent("false unchanged") <= 5
+
+
+@pytest.mark.parametrize("name", ["ar0999", "wb", "onoff", "daily"])
+def test_what_an_hour_cannot_tell_is_not_graded_full(name):
+    """Their plain intervals do not hold; what the verdict stands on does, and alarms are rare."""
+    tally = simulate(FAMILY[name], 3600, DRAWS, seed=12)
+    assert (tally.percent("full") or 0.0) <= 5
+    assert tally.percent("judged") >= LEAST
+    assert tally.percent("alarm") <= 5
+
+
+def test_reports_without_a_change_are_quiet():
+    """Seven metrics, Holm over all."""
+    assert report_alarms(3600, 20, seed=3) <= 10
+
+
+def test_the_rules_of_others_see_changes_in_noise():
+    """Autocorrelated CPU without any change: what independent samples would never do."""
+    tally = simulate(FAMILY["ar099"], 3600, 30, seed=4)
+    assert tally.percent("benchstat") > 60
+    assert tally.percent("pyperf") > 60
+
+
+def test_the_interval_is_not_much_wider_than_the_narrowest_that_holds():
+    """At most 1.3 times, where any other method holds."""
+    ratio = narrowest(simulate(FAMILY["ar09"], 3600, DRAWS, seed=5))
+    assert ratio is None or ratio <= 1.3
+
+
+def test_a_shift_that_everybody_sees_is_seen_by_all():
+    """Independent noise, a mean of three times the other."""
+    rng = np.random.default_rng(1)
+    first, second = rng.normal(1, 0.1, 7200), rng.normal(3, 0.1, 7200)
+    assert all(alarms(first, second).values())
+    sides = [arm(FAMILY["ar09"], value) for value in (first, second)]
+    assert judgement(FAMILY["ar09"], sides[0], sides[1])[0].verdict == "regressed"
