@@ -80,9 +80,10 @@ def _title(forecast: WearForecast) -> str:
 def _headline(
     forecast: WearForecast, shown: list[DeviceForecast], quiet: list[DeviceForecast]
 ) -> Iterator[str]:
-    for nodeos in forecast.recording.nodeos:
-        if nodeos.stand_in:
-            yield f"{clean(nodeos.id)} is leapprof's stand-in and no nodeos: an illustration."
+    stand_ins = [clean(n.id) for n in forecast.recording.nodeos if n.stand_in]
+    if stand_ins:
+        verb = "are" if len(stand_ins) > 1 else "is"
+        yield f"{' and '.join(stand_ins)} {verb} leapprof's stand-in and no nodeos: an illustration."
     for device in shown:
         yield f"{clean(device.device)} takes {_yearly(device)}{_as_if(forecast)}{_life_words(device)}."
         if device.what_if is not None:
