@@ -42,6 +42,10 @@ reports: $(VENV)/.run  ## reports/ made again from samples/, and the README's pi
 docs: $(VENV)/.dev  ## the pages that are made from the code
 	$(PY) scripts/make_docs.py
 
+bench: $(VENV)/.dev  ## what leapprof costs, measured here and written into docs/cost.md (12 minutes)
+	scripts/apt-install openssh-server prometheus-node-exporter sysstat >/dev/null 2>&1 || true
+	$(PY) -m benchmarks $(ARGS)
+
 lock: $(VENV)/.dev  ## requirements/*.txt made again from *.in
 	$(VENV)/bin/pip install -q uv
 	cd requirements && for set in run dev; do \
