@@ -77,11 +77,12 @@ _KINDS = frozenset({STOPPED, STARTED, RESTARTED})
 def _of_nodeos(recording: RecordingTables, clock: _Clock, nodeos: str) -> list[RestartWindow]:
     events = sorted((e for e in recording.manifest.events if e.subject == nodeos), key=lambda e: e.wall_ns)
     answers = _answers(recording, clock, nodeos)
+    rows = read_samples(recording, "nodeos", ("start_ticks",), {"nodeos": nodeos})
     windows: list[RestartWindow] = []
     is_up = True
     for event in events:
         if event.kind == STOPPED or (event.kind == RESTARTED and is_up):
-            windows.append(_exit(recording, clock, event, events, answers))
+            windows.append(_exit(clock, event, events, answers, _uptime_s(rows, event)))
             is_up = False
         if event.kind in (STARTED, RESTARTED):
             windows.append(_start(clock, event, answers, windows[-1] if windows else None))
@@ -90,11 +91,11 @@ def _of_nodeos(recording: RecordingTables, clock: _Clock, nodeos: str) -> list[R
 
 
 def _exit(
-    recording: RecordingTables,
     clock: _Clock,
     event: Event,
     events: Sequence[Event],
     answers: NDArray[np.float64],
+    uptime_s: float | None,
 ) -> RestartWindow:
     moment_s = float(clock.at(event.wall_ns))
     # What an earlier process said is its own: only after the last start before this stop.
@@ -112,7 +113,7 @@ def _exit(
         gone_wall_ns=event.wall_ns,
         start_s=last if last is not None else moment_s,
         end_s=moment_s + WRITE_BACK_S,
-        uptime_s=_uptime_s(recording, event),
+        uptime_s=uptime_s,
         known=last is not None,
     )
 
@@ -145,9 +146,8 @@ def _answers(recording: RecordingTables, clock: _Clock, nodeos: str) -> NDArray[
     return clock.at(chain.wall_ns[status.present & (status.values == HTTP_OK)])
 
 
-def _uptime_s(recording: RecordingTables, event: Event) -> float | None:
+def _uptime_s(rows: Samples | None, event: Event) -> float | None:
     """Return how long the process that ended had been running; its start counts from the boot it ran in."""
-    rows = read_samples(recording, "nodeos", ("start_ticks",), {"nodeos": event.subject})
     if rows is None or not rows.has("start_ticks"):
         return None
     start = rows.columns["start_ticks"]
