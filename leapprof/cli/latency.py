@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from leapprof.cli.options import JsonOption
+from leapprof.cli.options import InventoryOption, JsonOption
 
 app = typer.Typer(
     no_args_is_help=True, help="Probes of delay, comparable before and after like everything else."
@@ -90,6 +90,15 @@ def rtt(
     rate: Annotated[float, typer.Option("--rate", min=0.01, max=1000, help="Connections a second.")] = 10.0,
     family: Annotated[str, typer.Option("--family", help="4, 6 or both (those that the name has).")] = "both",
     tls: Annotated[bool, typer.Option("--tls", help="Measure a TLS handshake too, apart.")] = False,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--from",
+            metavar="HOST",
+            help="Connect from these hosts (as `record` names them) instead of here.",
+        ),
+    ] = None,
+    inventory: InventoryOption = None,
     timeout: Annotated[str, typer.Option("--timeout", help="Of one connection.")] = "3s",
     block: _Block = "10s",
     region: _Region = "local",
@@ -97,27 +106,25 @@ def rtt(
     as_json: JsonOption = False,
 ) -> None:
     """Measure how long TCP connections from this machine take: a round trip each, the median of 30."""
+    from leapprof.cli.latency_from import run_from
     from leapprof.cli.latency_run import Common, RttChoice, run_rtt
 
-    run_rtt(
-        Common(
-            out=out,
-            phase=phase,
-            region=region,
-            block=block,
-            timeout=timeout,
-            host_recordings=tuple(host_recording or ()),
-            as_json=as_json,
-        ),
-        RttChoice(
-            endpoints=tuple(endpoints),
-            count=count,
-            duration=duration,
-            rate_per_s=rate,
-            family=family,
-            tls=tls,
-        ),
+    common = Common(
+        out=out,
+        phase=phase,
+        region=region,
+        block=block,
+        timeout=timeout,
+        host_recordings=tuple(host_recording or ()),
+        as_json=as_json,
     )
+    choice = RttChoice(
+        endpoints=tuple(endpoints), count=count, duration=duration, rate_per_s=rate, family=family, tls=tls
+    )
+    if source:
+        run_from(common, choice, source, inventory)
+    else:
+        run_rtt(common, choice)
 
 
 @app.command("histogram")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from leapprof.latency.blocks import Blocks
 from leapprof.latency.machine import CpuSampler, Moment, busy_shares, now, this_host
-from leapprof.model import ClockOffset, Finding, Recording, SamplingCost, Table, Topology
+from leapprof.model import ClockOffset, Finding, Host, Recording, SamplingCost, Table, Topology
 from leapprof.store import RecordingWriter
 from leapprof.store.segments import concatenate
 from leapprof.units import NS_PER_S
@@ -120,26 +120,30 @@ def recorded(facts: RunFacts, start: Moment) -> Iterator[RunWriter]:
     Raises:
         StoreError: it cannot be written.
     """
-    host = this_host(facts.region)
-    settings = {f"latency_{name}": text for name, text in sorted(facts.settings.items())}
-    manifest = Recording(
-        host=replace(host, facts={**host.facts, **settings, "region": facts.region}),
-        nodeos=(),
-        topology=Topology(),
-        phase=facts.phase,
-        interval_s=facts.block_s,
-        started_wall_ns=start.wall_ns,
-        ended_wall_ns=None,
-        transport=TRANSPORT,
-        cost=SamplingCost(agent=TRANSPORT, samples=0, cpu_s=None, rss_bytes=None, wire_bytes=0),
-        commands=(facts.command,),
-    )
+    manifest = manifest_of(facts, this_host(facts.region), start.wall_ns)
     with RecordingWriter.create(facts.directory, manifest) as writer, CpuSampler() as cpu:
         run = RunWriter(writer, Blocks(start, facts.block_s), cpu, facts.block_s)
         try:
             yield run
         finally:
             run.finish()
+
+
+def manifest_of(facts: RunFacts, host: Host, started_wall_ns: int) -> Recording:
+    """Return the manifest of a run that has begun on a machine."""
+    settings = {f"latency_{name}": text for name, text in sorted(facts.settings.items())}
+    return Recording(
+        host=replace(host, facts={**host.facts, **settings, "region": facts.region}),
+        nodeos=(),
+        topology=Topology(),
+        phase=facts.phase,
+        interval_s=facts.block_s,
+        started_wall_ns=started_wall_ns,
+        ended_wall_ns=None,
+        transport=TRANSPORT,
+        cost=SamplingCost(agent=TRANSPORT, samples=0, cpu_s=None, rss_bytes=None, wire_bytes=0),
+        commands=(facts.command,),
+    )
 
 
 def seal_after_ns(run_ns: int) -> int:
