@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from leapprof.assess.lives import Drive, drive_lives
+from leapprof.assess.lives import Drive, drive_lives, drive_of
 from leapprof.assess.material import info, warning
 from leapprof.endurance.lifetime import YearlyWrites
 from leapprof.errors import ConfigError
@@ -147,13 +147,7 @@ def _with_writers(
         meter="device counter less the guests: the hypervisor's own, and what its storage adds",
     )
     restarts = device.restart_tb_per_year + sum(d.restart_tb_per_year for _, some in mine for d in some)
-    drive = Drive(
-        rated_tbw=device.rating,
-        warranty_years=device.warranty_years,
-        written_bytes=device.written_tb * 1e12 if device.written_tb is not None else None,
-        percent_used=device.percent_used,
-        price=device.price,
-    )
+    drive = drive_of(device)
     return replace(
         device,
         roles=tuple(dict.fromkeys((*device.roles, *_roles(mine)))),

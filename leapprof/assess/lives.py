@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from leapprof.endurance.lifetime import COMMON_RATINGS_TBW, YearlyWrites, lifetime, nodes_per_drive
-from leapprof.model.wear import RatedYears
+from leapprof.model.wear import DeviceForecast, RatedYears
+from leapprof.units import TB
 
 DEFAULT_WARRANTY_YEARS = 5.0
 
@@ -25,6 +26,17 @@ class Drive:
     written_bytes: float | None = None
     percent_used: int | None = None
     price: float | None = None
+
+
+def drive_of(device: DeviceForecast) -> Drive:
+    """Return what a forecast knows of its drive's endurance."""
+    return Drive(
+        rated_tbw=device.rating,
+        warranty_years=device.warranty_years,
+        written_bytes=device.written_tb * TB if device.written_tb is not None else None,
+        percent_used=device.percent_used,
+        price=device.price,
+    )
 
 
 def drive_lives(yearly: YearlyWrites, drive: Drive) -> tuple[RatedYears, ...]:

@@ -3,12 +3,14 @@
 from dataclasses import dataclass, replace
 
 from leapprof.analysis.compare import ratio
+from leapprof.assess.lives import drive_lives, drive_of
 from leapprof.assess.restart_costs import restart_costs
 from leapprof.assess.restart_writes import restart_writes, state_sizes
 from leapprof.assess.restarts import restart_windows
 from leapprof.assess.samples import RecordingTables
 from leapprof.assess.steady import SteadyWrites, steady_side, steady_writes
 from leapprof.assess.write_back import apart
+from leapprof.endurance.lifetime import YearlyWrites
 from leapprof.errors import NotEnoughDataError
 from leapprof.model import Effect, Interval
 from leapprof.model.wear import DeviceForecast, WearForecast, WhatIf
@@ -164,11 +166,14 @@ def _applied(
             low=projected(device.steady_ci95.low, effect.ci95.low),
             high=projected(device.steady_ci95.high, effect.ci95.high),
         )
+    after_tb = projected(device.steady_tb_per_year, effect.value)
+    yearly = YearlyWrites(steady=after_tb, steady_ci95=ci95, restarts=0.0, restarts_per_year=0.0)
     return WhatIf(
         source=pair.source,
         ratio=effect.value,
         ratio_ci95=effect.ci95,
-        tb_per_year=projected(device.steady_tb_per_year, effect.value),
+        tb_per_year=after_tb,
         ci95=ci95,
+        years=drive_lives(yearly, drive_of(device)),
         notes=tuple(notes),
     )

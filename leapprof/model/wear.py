@@ -127,6 +127,7 @@ class WhatIf:
         source: which pair, and what it is.
         ratio, ratio_ci95: after against before in that pair.
         tb_per_year, ci95: of this device after the change.
+        years: at its rating, or at the same common ratings as before the change.
         notes: what was assumed.
     """
 
@@ -135,6 +136,7 @@ class WhatIf:
     ratio_ci95: Interval | None
     tb_per_year: float
     ci95: Interval | None
+    years: tuple[RatedYears, ...] = ()
     notes: tuple[str, ...] = ()
 
 

@@ -49,29 +49,28 @@ def writers_table(device: DeviceForecast) -> SmallTable:
 
 def common_ratings(device: DeviceForecast) -> SmallTable:
     """Return years at common ratings, where the drive's own is not known."""
-    rows = tuple(
-        (
+    after = device.what_if.years if device.what_if is not None else ()
+    has_price = device.years[0].price_per_year is not None
+    rows = []
+    for number, life in enumerate(device.years):
+        row = [
             plain_number(life.rated_tbw),
             format_years(life.years),
             f"{format_years(life.low)} to {format_years(life.high)}" if life.low is not None else ABSENT,
             ABSENT if life.nodes is None else f"{life.nodes:,}" if life.nodes else "under 1",
-            *((significant(life.price_per_year),) if life.price_per_year is not None else ()),
-        )
-        for life in device.years
-    )
-    head = (
-        "TBW",
-        "lasts",
-        "95 %",
-        "hosts a drive",
-        *(("cost a year",) if device.years[0].price_per_year else ()),
-    )
+        ]
+        row += [format_years(after[number].years)] if after else []
+        row += [significant(life.price_per_year)] if has_price and life.price_per_year is not None else []
+        rows.append(tuple(row))
+    head = ["TBW", "lasts", "95 %", "hosts a drive"]
+    head += ["after change"] if after else []
+    head += ["cost a year"] if has_price else []
     since = "from now" if device.written_tb is not None or device.percent_used is not None else "new"
     return SmallTable(
         caption=f"drive's rating not known; at common ratings, {since}",
-        head=head,
-        rows=rows,
-        numbers=frozenset({0, 3, 4}),
+        head=tuple(head),
+        rows=tuple(rows),
+        numbers=frozenset({0, 3}),
     )
 
 

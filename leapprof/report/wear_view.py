@@ -85,10 +85,12 @@ def _headline(
         verb = "are" if len(stand_ins) > 1 else "is"
         yield f"{' and '.join(stand_ins)} {verb} leapprof's stand-in and no nodeos: an illustration."
     for device in shown:
-        yield f"{clean(device.device)} takes {_yearly(device)}{_as_if(forecast)}{_life_words(device)}."
+        life = _life_words(device.years) if device.rating is not None else ""
+        yield f"{clean(device.device)} takes {_yearly(device)}{_as_if(forecast)}{life}."
         if device.what_if is not None:
             change = device.what_if
-            yield f"After the change: {format_tb_per_year(change.tb_per_year)}{_between(change.ci95, ' TB')}."
+            life = _life_words(change.years) if device.rating is not None else ""
+            yield f"After the change: {format_tb_per_year(change.tb_per_year)}{_between(change.ci95, ' TB')}{life}."
     if quiet:
         names = ", ".join(clean(d.device) for d in quiet)
         yield f"Next to nothing is written to {names} (under 1 kB/s each)."
@@ -112,10 +114,11 @@ def _yearly(device: DeviceForecast) -> str:
     return f"{least}{significant(device.total_tb_per_year)} TB a year{_between(device.total_ci95, ' TB')}"
 
 
-def _life_words(device: DeviceForecast) -> str:
-    if device.rating is None or not device.years:
+def _life_words(years: tuple[RatedYears, ...]) -> str:
+    """Return how long a rating lasts, as the end of a sentence."""
+    if not years:
         return ""
-    life = device.years[0]
+    life = years[0]
     if life.years == 0:
         return f": its rating of {plain_number(life.rated_tbw)} TBW is used up"
     return f": its rating of {plain_number(life.rated_tbw)} TBW lasts {_years_text(life)}"

@@ -100,6 +100,14 @@ def test_the_named_pair_brings_what_its_restarts_wrote():
     assert any("a restart after the change wrote 2.1" in note for note in change["notes"])
 
 
+def test_the_life_after_the_change_is_said():
+    """At its rating, and in the table of common ones."""
+    text = flat(MAPPED, "--what-if", "mapped_private", "--rated-tbw", "60")
+    assert "After the change: 0.8" in text
+    assert "its rating of 60 TBW lasts 75 years" in text
+    assert "after change" in run(MAPPED, "--what-if", "mapped_private")
+
+
 def test_a_named_pair_needs_a_checkout(tmp_path, monkeypatch):
     """An installed leapprof has no samples and says so."""
     monkeypatch.setattr(leapprof, "__file__", str(tmp_path / "leapprof" / "__init__.py"))
