@@ -10,6 +10,8 @@ from leapprof.model import Recording
 from leapprof.units import format_memory
 
 WRITES = frozenset({"device.write_bytes_per_s", "device.writes_per_s", "nodeos.device_write_bytes_per_s"})
+LIKE = 0.8
+"""Large folios of both sides that differ by less are one condition."""
 _FACTS = {
     "kernel": "kernel",
     "thp_enabled": "transparent huge pages",
@@ -48,11 +50,13 @@ def write_back_clauses(before: CutSide, after: CutSide) -> tuple[str, ...]:
     """Return what else than nodeos may have changed the writes of a device, each a clause for a verdict."""
     differing = apart(before.side.recording, after.side.recording)
     clauses = [f"the kernel writes back otherwise: {', '.join(differing)}"] if differing else []
-    for side in (before, after):
-        large = large_folio_bytes(side)
-        if large is not None:
-            clauses.append(
-                f"{side.side.label} {format_memory(large)} of the state were mapped in 2 MiB pieces, which multiplies "
-                "the writes of mapped"
-            )
+    large = [large_folio_bytes(side) for side in (before, after)]
+    if large[0] and large[1] and LIKE <= large[0] / large[1] <= 1 / LIKE:
+        return tuple(clauses)
+    clauses += [
+        f"{side.side.label} {format_memory(size)} of the state were mapped in 2 MiB pieces, which multiplies the "
+        "writes of mapped"
+        for side, size in zip((before, after), large, strict=True)
+        if size is not None
+    ]
     return tuple(clauses)

@@ -67,6 +67,16 @@ def test_large_folios_on_one_side_are_in_the_verdict():
     assert found.grade is Grade.PRELIMINARY
 
 
+def test_large_folios_on_both_sides_are_one_condition():
+    """As much before as after: the difference is not theirs."""
+    before, after = pair(before=PAIR, after=AFTER)
+    for side, size in ((before, 9e8), (after, 8.5e8)):
+        side.tables["host"].integers["file_pmd_mapped_bytes"] = level(np.full(HOURS_2, size))
+    found = writes(compare(before, after))
+    assert "2 MiB pieces" not in found.reason
+    assert found.grade is Grade.FULL
+
+
 def test_other_metrics_do_not_carry_it():
     """CPU has no part in write-back."""
     comparison = compare(*pair(before=PAIR, after={**AFTER, "facts": {"kernel": "6.18"}}))
