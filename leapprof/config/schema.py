@@ -17,13 +17,24 @@ Example::
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+
+from leapprof.config.commands import ALLOWED, is_allowed
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Address = Annotated[
     str, StringConstraints(min_length=1, max_length=255, pattern=r"^[^-\s\x00-\x1f][^\s\x00-\x1f]*$")
 ]
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.\-]*$", max_length=100)]
+
+
+def _reading(argv: list[str]) -> list[str]:
+    if not is_allowed(argv):
+        raise ValueError(f"not a command that only reads; known are {', '.join(ALLOWED)} (docs/security.md)")
+    return argv
+
+
+Argv = Annotated[list[Text], AfterValidator(_reading)]
 
 
 class _Strict(BaseModel):
@@ -50,7 +61,7 @@ class DefaultsSchema(_Strict):
     options: list[Text] | None = None
     jump: Text | None = None
     nodeos: list[Text] | None = None
-    commands: dict[Name, list[Text]] | None = None
+    commands: dict[Name, Argv] | None = None
     region: Text | None = None
 
 
