@@ -14,8 +14,8 @@ from leapprof.units import DAY_S, YEAR_S, format_bytes, format_duration, format_
 
 HOURS_OF_A_DAY = 24
 METERS_AGREE = 0.1
-SMART_NOT_READ = "smart-not-read"
-"""The recorder's finding: an allowed command printed no health log."""
+OF_THE_RECORDING = frozenset({"smart-not-read", "device-graph-unknown"})
+"""Findings of recorder and importers that are about drives: no health log was printed, or no device graph is known."""
 SPENT_PERCENT = 100
 _CLOUD = ("Amazon", "Google", "PersistentDisk", "Msft", "Virtual Disk")
 _ORDER = (Severity.ERROR, Severity.WARNING, Severity.INFO)
@@ -35,7 +35,7 @@ def wear_findings(
         *_restarts(side, costs),
         *_growth(devices),
         *_volumes(side, devices),
-        *(f for f in side.tables.manifest.findings if f.code == SMART_NOT_READ),
+        *(f for f in side.tables.manifest.findings if f.code in OF_THE_RECORDING),
         *(f for d in devices for f in _drive(d, smart.get(d.device))),
     ]
     return tuple(sorted(dict.fromkeys(found), key=lambda f: _ORDER.index(f.severity)))

@@ -9,7 +9,7 @@ from leapprof.assess.forecast import ForecastOptions, forecast
 from leapprof.endurance.ratings import Rating
 from leapprof.endurance.smart import SmartReading
 from leapprof.errors import NotEnoughDataError
-from leapprof.model import Device, DeviceKind, Swap, Topology
+from leapprof.model import Device, DeviceKind, Finding, Severity, Swap, Topology
 from tests.support.recordings import DRIVE, MOUNT, PARTITION, counter, level, made, noisy, stacked, table
 
 HOURS_2 = 7200
@@ -282,6 +282,15 @@ def test_a_network_disk_does_not_wear_here():
     (disk,) = forecast(with_devices(made(), remote, PARTITION)).devices
     assert disk.years == ()
     assert any("wears elsewhere" in n for n in disk.notes)
+
+
+@pytest.mark.parametrize("code", ["smart-not-read", "device-graph-unknown"])
+def test_what_recorder_and_importers_say_of_drives_is_said_again(code):
+    """An import without a device graph, a command without a health log."""
+    recording = made()
+    finding = Finding(code=code, severity=Severity.WARNING, message="m", hint="h")
+    recording = replace(recording, manifest=replace(recording.manifest, findings=(finding,)))
+    assert code in codes(forecast(recording))
 
 
 def test_a_hard_disk_has_no_write_rating():
