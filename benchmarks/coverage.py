@@ -274,11 +274,14 @@ TAIL = """
 Reports of {count} independent metrics without any change ({names}), Holm over all:
 
 {reports}
-Reading: where the window is 20 times the memory or more, the intervals hold. Where it is shorter no method makes up for
-the missing time; such pairs are graded preliminary and stand on twice the interval. `daily` is not
-identifiable from less than a day: at other hours without a common load an effect has to exceed the swing of a day as
-well. `onoff` has no finite memory; nothing is exact there, and from six hours and 40 minutes on it is graded full.
-The level of `daily` below a day and of `onoff` is that of these hours: reports say “if every hour is like these”.
+Reading: where the window is 20 times the memory or more, the intervals hold. Where it is shorter no method makes up
+for the missing time; such pairs are graded preliminary and stand on twice the interval. `daily` is not identifiable
+from less than a day: at other hours without a common load an effect has to exceed the swing of a day as well. Of
+the same hours of two days (`daily-same`) the ratio is known, the difference only as that of these hours: it is the
+ratio that carries over to the day. `onoff` has no finite memory; nothing is exact there, it stands on the ranges of
+its batch means below six hours and 40 minutes, and where such a process happens to stay on for 20 minutes nothing
+in the data tells. The level of `daily` below a day and of `onoff` is that of these hours: reports say “if every
+hour is like these”.
 
 Families; the last {held_out} were not looked at when constants were chosen:
 

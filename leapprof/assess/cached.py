@@ -1,11 +1,17 @@
 """A recording whose tables are read once per comparison, each with every column that a comparison asks for."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from leapprof.assess.metrics import columns_of
 from leapprof.assess.samples import IDENTITY_COLUMNS, RecordingTables
 from leapprof.model import Recording, Table
 
+_OF_MANY = frozenset({"device", "nodeos_device"})
+"""Tables of many subjects, each of which is compared: read once for all."""
+_SUBJECTS = frozenset({"device", "nodeos"})
 _MORE_COLUMNS = {"host": ("cpus_online", "file_pmd_mapped_bytes"), "nodeos": ("stage",)}
 
 
@@ -26,6 +32,8 @@ class CachedTables:
         self, name: str, columns: Sequence[str] | None = None, where: Mapping[str, str] | None = None
     ) -> Table:
         """Return the rows of a table of one subject; see RecordingTables."""
+        if where and name in _OF_MANY and set(where) <= _SUBJECTS:
+            return self._of_subject(name, columns, where)
         key = (name, tuple(sorted((where or {}).items())))
         found, asked = self._read.get(key, (None, frozenset[str]()))
         if found is None or not asked.issuperset(columns or ()):
@@ -40,6 +48,25 @@ class CachedTables:
             found = self._tables.table(name, tuple(dict.fromkeys(wanted)), where)
             self._read[key] = found, frozenset(wanted)
         return found
+
+    def _of_subject(self, name: str, columns: Sequence[str] | None, where: Mapping[str, str]) -> Table:
+        """Return the rows of one of many subjects, from one reading of the table for all of them."""
+        whole = self.table(name, columns)
+        keep = np.ones(whole.rows, dtype=np.bool_)
+        for column, wanted in where.items():
+            texts = whole.texts.get(column)
+            keep &= texts == wanted if texts is not None else np.zeros(whole.rows, dtype=np.bool_)
+        if keep.all():
+            return whole
+        at = np.flatnonzero(keep)
+        return replace(
+            whole,
+            rows=int(at.size),
+            integers={
+                n: replace(c, values=c.values[at], present=c.present[at]) for n, c in whole.integers.items()
+            },
+            texts={n: t[at] for n, t in whole.texts.items()},
+        )
 
     def release(self, name: str) -> None:
         """Forget what was read of a table."""
