@@ -15,8 +15,8 @@ PAGE = ROOT / "docs" / "faults.md"
 HEAD = """# What it survives
 
 Made by `python -m tests.faults.table` from tests that plant each fault (they are part of `make test`). *What holds* is
-the test's own sentence. `LEAPPROF_FAULT_KILLS=100` kills a hundred times, `LEAPPROF_FAULT_CUT_S=600` cuts the network for
-ten minutes.
+the test's own sentence. `LEAPPROF_FAULT_KILLS=100` kills a hundred times, `LEAPPROF_FAULT_CUT_S=600` cuts the network
+for ten minutes.
 
 | fault | what holds | test |
 |---|---|---|
