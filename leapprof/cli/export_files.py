@@ -1,10 +1,16 @@
-"""Writes tables of a recording as CSV or Parquet files."""
+"""Writes tables of a recording as CSV or Parquet files.
+
+Texts come from hosts: a thread may be called ``=HYPERLINK(…)``. In CSV such a text gets a leading apostrophe, as in reports.
+"""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from leapprof.assess.load import LoadedRecording
 from leapprof.errors import ConfigError
+from leapprof.model import Table
+from leapprof.report.csv import guarded
 from leapprof.store.guard import translated
 from leapprof.store.segments import to_arrow
 
@@ -36,9 +42,20 @@ def _write(recording: LoadedRecording, name: str, path: Path, form: str) -> None
     import pyarrow.csv
     import pyarrow.parquet
 
-    data = to_arrow(recording.table(name))
+    table = recording.table(name)
+    data = to_arrow(_guarded(table) if form == "csv" else table)
     with translated(path):
         if form == "csv":
             pyarrow.csv.write_csv(data, path)
         else:
             pyarrow.parquet.write_table(data, path, compression="zstd")
+
+
+def _guarded(table: Table) -> Table:
+    texts = {name: values.copy() for name, values in table.texts.items()}
+    for values in texts.values():
+        for text in {text for text in values if text is not None}:
+            safe = guarded(text)
+            if safe != text:
+                values[values == text] = safe
+    return replace(table, texts=texts)

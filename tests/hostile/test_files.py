@@ -1,19 +1,22 @@
 """Files that somebody else made: bombs, nesting, tags and paths."""
 
+import csv
 import json
 import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from leapprof.assess.load import load
+from leapprof.cli.export_files import export_tables
 from leapprof.config.inventory import resolve_hosts
 from leapprof.config.playbook_yaml import parse_document
 from leapprof.errors import LeapprofError, ParseError
-from leapprof.model import Host, Recording, SamplingCost, Topology
+from leapprof.model import Column, Host, Recording, SamplingCost, Table, Topology
 from leapprof.nodeos.grammar import parse_config
 from leapprof.recorder.naming import recording_directory
 from leapprof.store import RecordingWriter, open_recording
@@ -143,3 +146,23 @@ def test_a_manifest_of_a_host_that_says_too_much_is_bounded_on_reading(tmp_path:
     document["host"]["facts"] = {f"f{n}": "=cmd()" for n in range(DEEP)}
     (path / "recording.json").write_text(json.dumps(document))
     assert len(load(path).manifest.host.facts) == DEEP
+
+
+def test_a_formula_in_a_name_is_text_in_an_exported_table(tmp_path: Path) -> None:
+    """A thread that is called like a formula is exported with an apostrophe; numbers stay numbers."""
+    columns = {"boottime_ns": 1, "wall_ns": 1, "boot": 0, "utime_ticks_total": -5}
+    one = {
+        name: Column(values=np.array([value]), present=np.array([True])) for name, value in columns.items()
+    }
+    one["seq"] = Column(values=np.array([1]), present=np.array([True]))
+    texts = {
+        "nodeos": np.array(["@SUM(1)"], dtype=object),
+        "thread": np.array(['=HYPERLINK("http://evil")'], dtype=object),
+    }
+    with RecordingWriter.create(tmp_path / "r", MANIFEST) as writer:
+        writer.seal({"thread": Table(name="thread", rows=1, integers=one, texts=texts)})
+    (made,) = export_tables(load(tmp_path / "r"), tmp_path / "out", "csv")
+    row = next(iter(csv.DictReader(made.read_text().splitlines())))
+    assert row["thread"].startswith("'=HYPERLINK")
+    assert row["nodeos"] == "'@SUM(1)"
+    assert row["utime_ticks_total"] == "-5"

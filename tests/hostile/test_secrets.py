@@ -55,7 +55,8 @@ def written(tmp_path_factory: pytest.TempPathFactory):
     (data_dir / "log").write_text(LOG)
     words = [
         "nodeos", "-c", BUSY, str(data_dir / "log"), f"--signature-provider={PUBLIC}=KEY:{WIF}",
-        "--private-key", MODERN, WIF, "--data-dir", str(data_dir), "--config-dir", str(config.parent), f"--agent-name={PASSWORD}{WIF}",
+        "--private-key", MODERN, WIF, "--data-dir", str(data_dir), "--config-dir",
+        str(config.parent), f"--agent-name={PASSWORD}{WIF}",
     ]  # fmt: skip
     with (data_dir / "stderr").open("wb") as err:
         process = subprocess.Popen(words, executable=sys.executable, stderr=err)
