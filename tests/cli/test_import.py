@@ -112,6 +112,30 @@ def test_what_a_server_cannot_answer_is_said(url, arguments, status, message):
     assert "Traceback" not in done.stderr
 
 
+@needs_prometheus
+def test_a_fleet_on_a_server_is_one_verdict(url):
+    """Both hosts fell by 30 points; the answer says what crossed the wire."""
+    done = _program(
+        "fleet", "--prometheus", url, "--change-at", _time(CHANGE), "--before", "2h", "--after", "90min", "--json"
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    (cpu,) = [m for m in answer["metrics"] if m["name"] == "host.cpu_percent"]
+    assert cpu["verdict"] == "improved"
+    assert cpu["difference"]["value"] == pytest.approx(-30, abs=1.0)
+    assert 0 < answer["cost"]["wire_bytes"] < 100_000
+
+
+def test_an_export_to_openmetrics_says_its_file(tmp_path):
+    """With --json for machines."""
+    done = _program("import", "sysstat", str(DATA / "sadf-12.6.json"), "--out", str(tmp_path / "r"), "--json")
+    recording = json.loads(done.stdout)["recordings"][0]["recording"]
+    done = _program("export", recording, "--out", str(tmp_path / "o"), "--format", "openmetrics", "--json")
+    assert done.returncode == 0, done.stderr
+    (file,) = json.loads(done.stdout)["files"]
+    assert Path(file).read_text().endswith("# EOF\n")
+
+
 def test_a_server_that_is_not_there_is_exit_code_3(tmp_path):
     """Source failed."""
     done = _program(

@@ -19,6 +19,7 @@ from leapprof.assess.load import load
 from leapprof.assess.samples import read_samples
 from leapprof.errors import ConfigError, ConnectError, NotEnoughDataError, SourceError, SourceTimeoutError
 from leapprof.importers.prom_access import server_access
+from leapprof.importers.prom_findings import server_findings
 from leapprof.importers.prom_server import Server
 from leapprof.importers.prom_targets import FetchRequest
 from leapprof.importers.prometheus import fetch
@@ -364,7 +365,7 @@ class _Stub(BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def _answering(status, kind, body, wait_s=0.0, seen=None, tls=None):
+def _answering(status, kind, body, wait_s=0.0, seen=None, tls=None, clock_off_s=0):
     class Answer(_Stub):
         answer = (status, kind, body)
 
@@ -373,6 +374,10 @@ def _answering(status, kind, body, wait_s=0.0, seen=None, tls=None):
                 seen.append(self.headers.get("Authorization"))
             time.sleep(wait_s)
             super().do_GET()
+
+        def date_time_string(self, timestamp=None):
+            now = datetime.now(UTC).timestamp() if timestamp is None else timestamp
+            return super().date_time_string(now + clock_off_s)
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Answer)
     if tls is not None:
@@ -476,6 +481,15 @@ def test_warnings_and_partial_answers_are_seen():
         server.at("up", 0)
         assert server.partial
         assert list(server.warnings) == ["a store is down"]
+
+
+def test_a_server_whose_clock_is_off_is_named():
+    """Its Date header against our clock: the change's time is on the server's."""
+    body = b'{"status": "success", "data": {"result": []}}'
+    with _answering(200, "application/json", body, clock_off_s=-7200) as url, _server(url) as server:
+        server.at("up", 0)
+        assert server.offset_s == pytest.approx(-7200, abs=5)
+        assert [f.code for f in server_findings(server)] == ["server-clock-differs"]
 
 
 def test_a_selector_that_matches_nothing_is_no_empty_recording(url):
