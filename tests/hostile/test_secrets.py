@@ -36,7 +36,7 @@ plugin = eosio::chain_plugin # {WIF}
 """
 LOG = f"""\
 info  2026-01-31T12:00:00.000 nodeos    main.cpp:1  main ] nodeos version v5.0.3 key {WIF}
-info  2026-01-31T12:00:00.000 nodeos    producer_plugin.cpp:1  plugin_initialize ] signature-provider = {PUBLIC}=KEY:{WIF}
+info  2026-01-31T12:00:00.000 nodeos    producer_plugin.cpp:1  init ] signature-provider = {PUBLIC}=KEY:{WIF}
 error 2026-01-31T12:00:01.000 nodeos    main.cpp:1  main ] {MODERN}
 warn  2026-01-31T12:00:01.000 nodeos    controller.cpp:1  replay ] --private-key={WIF} database dirty flag set
 """
