@@ -10,8 +10,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from leapprof.analysis.rates import counter_total
+from leapprof.analysis.batch import Span, batch_length_s, batch_means, within
+from leapprof.analysis.estimate import estimate
+from leapprof.analysis.rates import counter_total, rate_on
+from leapprof.assess.measure import MeasuredSide
 from leapprof.assess.samples import RecordingTables, read_samples, samples_of
+from leapprof.assess.steady import SteadyWrites
 from leapprof.endurance.ata import calibrated_unit_bytes
 from leapprof.endurance.lifetime import plausible_bytes
 from leapprof.endurance.smart import SmartReading
@@ -157,14 +161,13 @@ def _meters(recording: RecordingTables, device: Device, rows: Table) -> tuple[tu
         return (), None
     times = samples_of(rows)
     kernel = _kernel_bytes(recording, device.name, float(times.time_s[0]), float(times.time_s[-1]))
-    meters = [
-        Meter(
-            name=KERNEL,
-            written_bytes=kernel,
-            resolution_bytes=SECTOR_BYTES,
-            note="/proc/diskstats, between the first and the last SMART reading",
-        )
-    ]
+    counter = Meter(
+        name=KERNEL,
+        written_bytes=kernel,
+        resolution_bytes=SECTOR_BYTES,
+        note="/proc/diskstats, between the first and the last SMART reading",
+    )
+    meters = [] if kernel is None else [counter]
     unit = None
     if len(raw) > 1 and not host:
         unit = calibrated_unit_bytes(raw[0], raw[-1], kernel) if kernel is not None else None
@@ -208,3 +211,33 @@ def _kernel_bytes(recording: RecordingTables, device: str, start_s: float, end_s
         samples.breaks[part],
     )
     return found.amount * SECTOR_BYTES if found is not None else None
+
+
+def smart_writes(recording: RecordingTables, device: Device, span: Span) -> SteadyWrites | None:
+    """Return the rate of host writes from the drive's own counter, for a recording without device counters.
+
+    Args:
+        recording: say an imported history of SMART documents.
+        device: the drive.
+        span: seconds on the samples' timeline.
+    """
+    rows = _rows(recording, device)
+    samples = samples_of(rows) if rows is not None else None
+    if rows is None or samples is None or not samples.has(HOST):
+        return None
+    column = samples.columns[HOST]
+    series = within(rate_on(samples.times, column), span)
+    total = counter_total(samples.time_s, column, samples.breaks)
+    length_s = batch_length_s(span.duration_s)
+    batches = batch_means(series, span, length_s) if length_s else None
+    found = estimate(batches, series, total_per_s=total.per_s if total is not None else None)
+    if found is None:
+        return None
+    return SteadyWrites(
+        bytes_per_s=found.mean,
+        ci95=found.ci95,
+        covered_s=found.covered_seconds,
+        lower_bound=total is not None and total.lower_bound,
+        measured=MeasuredSide(estimate=found, series=series, batches=batches),
+        meter=f"{DRIVE}, {_latest(rows).host_written_source or 'the drive'}",
+    )

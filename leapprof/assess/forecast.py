@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from leapprof.assess.carried import logical_writes, network_disks, roles_of, views_of
-from leapprof.assess.drive_smart import DriveSmart, drive_smart
+from leapprof.assess.drive_smart import DriveSmart, drive_smart, smart_writes
 from leapprof.assess.lives import Drive, drive_lives
 from leapprof.assess.material import warning
 from leapprof.assess.restart_costs import restart_costs
@@ -17,7 +17,7 @@ from leapprof.assess.restart_writes import RestartRate, restart_rate, restart_wr
 from leapprof.assess.restarts import RestartWindow, restart_windows
 from leapprof.assess.samples import RecordingTables
 from leapprof.assess.sides import CutSide
-from leapprof.assess.steady import SteadyWrites, steady_side, steady_writes, whole_side
+from leapprof.assess.steady import DEVICE_COUNTER, SteadyWrites, steady_side, steady_writes, whole_side
 from leapprof.assess.volumes import volume_load
 from leapprof.assess.wear_findings import wear_findings
 from leapprof.assess.writers import writers
@@ -26,7 +26,7 @@ from leapprof.endurance.ratings import Rating, find_rating
 from leapprof.endurance.smart import SmartReading
 from leapprof.errors import NotEnoughDataError
 from leapprof.model import Device, DeviceKind, Topology
-from leapprof.model.wear import DeviceForecast, RestartCost, VolumeLoad, WearForecast
+from leapprof.model.wear import DeviceForecast, RestartCost, VolumeLoad, WearForecast, Writer
 from leapprof.units import TB
 
 NOT_SETTLED = warning(
@@ -34,6 +34,7 @@ NOT_SETTLED = warning(
     "Nodeos was never live for long after warm-up: all of the recording is taken as it is.",
     "Record when nodeos has been at the head for some minutes.",
 )
+FROM_SMART = "no device counter was recorded: the rate is that of the drive's own count of host writes"
 METHOD = {
     "year": "365 days = 31,536,000 s",
     "TB": "decimal, 10^12 bytes, as drives are rated",
@@ -149,14 +150,14 @@ def _part(recording: RecordingTables, windows: Sequence[RestartWindow]) -> _Part
     """
     try:
         side = steady_side(recording, windows)
-        rates = _rates(side)
+        rates = _rates(recording, side)
     except NotEnoughDataError:
         rates = {}
     if rates:
         return _Part(side=side, rates=rates, is_settled=True, holds_no_restart=True)
     for left_out in (windows, ()):
         side = whole_side(recording, left_out)
-        rates = _rates(side)
+        rates = _rates(recording, side)
         if rates:
             return _Part(
                 side=side, rates=rates, is_settled=False, holds_no_restart=bool(left_out) or not windows
@@ -166,11 +167,14 @@ def _part(recording: RecordingTables, windows: Sequence[RestartWindow]) -> _Part
     )
 
 
-def _rates(side: CutSide) -> dict[str, SteadyWrites]:
+def _rates(recording: RecordingTables, side: CutSide) -> dict[str, SteadyWrites]:
     """Return drive or network disk → what it takes, where it was sampled twice."""
     topology = side.tables.manifest.topology
     drives = (*topology.physical(), *network_disks(topology))
-    rates = {d.name: steady_writes(side, where={"device": d.name}) for d in drives}
+    rates = {
+        d.name: steady_writes(side, where={"device": d.name}) or smart_writes(recording, d, side.span)
+        for d in drives
+    }
     return {name: writes for name, writes in rates.items() if writes is not None}
 
 
@@ -208,14 +212,14 @@ def _device_forecast(side: CutSide, name: str, writes: SteadyWrites, told: _Told
     return DeviceForecast(
         device=name,
         model=(reading.model if reading else None) or device.model,
-        capacity_bytes=device.size_bytes,
+        capacity_bytes=device.size_bytes or (reading.capacity_bytes if reading else None),
         kind={DeviceKind.VIRTUAL: "virtual disk"}.get(device.kind, str(device.kind)),
         roles=roles_of(side.tables.manifest).get(name, ()),
         views=views_of(side.tables.manifest.topology, name),
         bytes_per_s=writes.bytes_per_s,
         ci95=writes.ci95,
         lower_bound=writes.lower_bound,
-        writers=writers(side, name, writes.bytes_per_s),
+        writers=_writers(side, name, writes),
         steady_tb_per_year=yearly.steady,
         steady_ci95=yearly.steady_ci95,
         restart_tb_per_year=yearly.restarts,
@@ -243,8 +247,14 @@ def _device_forecast(side: CutSide, name: str, writes: SteadyWrites, told: _Told
         smart=told.smart.smart,
         growth=restart.growth,
         volume=_volume(told.recording, name, options),
-        notes=_notes(device, rating),
+        notes=(*_notes(device, rating), *(() if writes.meter == DEVICE_COUNTER else (FROM_SMART,))),
     )
+
+
+def _writers(side: CutSide, device: str, writes: SteadyWrites) -> tuple[Writer, ...]:
+    if writes.meter == DEVICE_COUNTER:
+        return writers(side, device, writes.bytes_per_s)
+    return (Writer(who="all writers", bytes_per_s=writes.bytes_per_s, meter=writes.meter),)
 
 
 def source_of(rating: Rating) -> str:

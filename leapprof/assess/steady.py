@@ -12,6 +12,7 @@ from leapprof.assess.samples import RecordingTables, Samples, read_samples
 from leapprof.assess.sides import CutSide, Stretches, WindowChoice, cut_side
 from leapprof.model import Interval
 
+DEVICE_COUNTER = "device counter"
 WRITES = "device.write_bytes_per_s"
 NODEOS_WRITES = "nodeos.device_write_bytes_per_s"
 SWAP_WRITES = "host.swap_out_bytes_per_s"
@@ -26,6 +27,7 @@ class SteadyWrites:
         covered_s: seconds that it stands on.
         lower_bound: the counter went back within a boot; a reboot loses no rate.
         measured: what it came from.
+        meter: what counted.
     """
 
     bytes_per_s: float
@@ -33,6 +35,7 @@ class SteadyWrites:
     covered_s: float
     lower_bound: bool
     measured: MeasuredSide
+    meter: str = DEVICE_COUNTER
 
 
 def steady_side(recording: RecordingTables, windows: Sequence[RestartWindow] = ()) -> CutSide:

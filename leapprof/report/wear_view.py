@@ -74,7 +74,7 @@ def _title(forecast: WearForecast) -> str:
     left_out = sum(forecast.left_out_s.values())
     less = f", {format_duration(left_out)} left out ({', '.join(forecast.left_out_s)})" if left_out else ""
     host = clean(forecast.recording.host.name)
-    return f"Wear of {host}: {format_duration(forecast.covered_s)} of device counters{less}"
+    return f"Wear of {host}: {format_duration(forecast.covered_s)} of counters{less}"
 
 
 def _headline(
@@ -158,7 +158,8 @@ def _facts(device: DeviceForecast, forecast: WearForecast) -> Iterator[tuple[str
     least = "at least " if device.lower_bound else ""
     yield "writes", f"{least}{format_bytes_per_s(device.bytes_per_s)}{between}"
     yield "a year", _yearly(device)
-    yield "of it restarts", _restart_text(device, forecast)
+    if forecast.recording.nodeos or forecast.restarts:
+        yield "of it restarts", _restart_text(device, forecast)
     yield from _growth_facts(device)
     if device.rating is not None and device.years:
         yield from _rating_facts(device, device.years[0])

@@ -164,3 +164,34 @@ def test_two_commands_that_answered_at_different_ticks_are_one_drive():
     assert meter(drive, "SMART host writes").written_bytes == WRITTEN
     assert meter(drive, "flash writes").written_bytes == 2 * WRITTEN
     assert drive.waf == pytest.approx(2, rel=0.01)
+
+
+def test_a_history_of_smart_alone_has_a_rate_too():
+    """An import of daily documents: the drive's own counter, by day, with an interval and a note."""
+    days = 8
+    written = 10**13 + np.cumsum([0, 346, 344, 347, 343, 346, 345, 344]) * 10**9
+    full = np.ones(days, bool)
+
+    def column(values):
+        return Column(values=np.asarray(values, np.int64), present=full)
+
+    seconds = np.arange(days) * 86_400
+    keys = {
+        "seq": column(np.arange(days)),
+        "boottime_ns": column(seconds * NS),
+        "wall_ns": column(START_WALL_NS + seconds * NS),
+        "boot": column(np.zeros(days)),
+    }
+    one = smart_table()
+    history = Table(
+        name="smart", rows=days, integers={**keys, "host_written_bytes_total": column(written)},
+        texts={n: np.full(days, t[0], dtype=object) for n, t in one.texts.items()},
+    )  # fmt: skip
+    host = Table(name="host", rows=days, integers=keys, texts={})
+    recording = made(with_nodeos=False)
+    (drive,) = forecast(replace(recording, tables={"host": host, "smart": history})).devices
+    assert drive.bytes_per_s == pytest.approx(2415e9 / (7 * 86_400), rel=1e-3)
+    assert drive.ci95.low < 345e9 / 86_400 < drive.ci95.high
+    assert drive.writers[0].who == "all writers"
+    assert any("no device counter" in note for note in drive.notes)
+    assert [m.name for m in drive.meters] == ["SMART host writes"]
