@@ -9,12 +9,14 @@ from leapprof.cli.latency_run import Common, run_probe
 from leapprof.cli.values import parse_duration_s
 from leapprof.errors import ConfigError, SourceError
 from leapprof.latency.endpoint import Endpoint, parse_url
+from leapprof.latency.machine import Moment
 from leapprof.latency.recording import RunWriter
 from leapprof.latency.sntp import clock_offset
 from leapprof.latency.stream import PROBE, StreamPlan, check, count, receive, standings, stream_findings
 from leapprof.latency.wire import ProbeError
 from leapprof.model import Finding, Severity
 from leapprof.recorder.naming import check_phase
+from leapprof.units import NS_PER_S
 
 _TIME_SERVER_S = 2.0
 
@@ -56,7 +58,7 @@ def run_stream(common: Common, choice: StreamChoice) -> None:
         "count": str(choice.count),
         "timeout": f"{plan.timeout_s:g} s",
     }
-    run_probe(common, settings, 0.0, lambda writer, _: _probe(plan, choice.time_server, writer))
+    run_probe(common, settings, 0.0, lambda writer, first: _probe(plan, choice.time_server, writer, first))
 
 
 def _check(endpoint: Endpoint, timeout_s: float) -> None:
@@ -66,9 +68,12 @@ def _check(endpoint: Endpoint, timeout_s: float) -> None:
         raise SourceError(endpoint.authority, error.problem) from error
 
 
-def _probe(plan: StreamPlan, time_server: str | None, writer: RunWriter) -> None:
+def _probe(plan: StreamPlan, time_server: str | None, writer: RunWriter, first: Moment) -> None:
     stopped = threading.Event()
     writer.findings += _ask_time(time_server, writer)
+    time.sleep(
+        max(first.monotonic_ns - time.monotonic_ns(), 0) / NS_PER_S
+    )  # what came before would be warm-up
     received = receive(plan, stopped, time.monotonic_ns)
     count(received, writer.blocks)
     writer.findings += [*_ask_time(time_server, writer), *stream_findings(received)]

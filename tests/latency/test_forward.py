@@ -103,7 +103,7 @@ def measured(out, rate=300, **how):
     with steady(), relaying(**how) as (relay, port):
         result = run(
             f"127.0.0.1:{relay.port}", "--listen", f"127.0.0.1:{port}", "--out", out, "--rate", rate,
-            "--duration", "2s", "--block", "500ms", "--timeout", "500ms", "--json",
+            "--duration", "1500ms", "--block", "500ms", "--timeout", "500ms", "--json",
         )  # fmt: skip
     return json.loads(result.stdout), relay
 
@@ -131,15 +131,15 @@ def test_loss_and_reordering_are_counted(tmp_path):
     """Every tenth packet is lost, every seventh is overtaken by the next."""
     document, _ = measured(tmp_path, lose_every=10, swap_every=7)
     row = next(r for r in document["subjects"] if r["operation"] == "relayed")
-    assert row["count"] + row["errors"] == 300
-    assert 28 <= row["errors"] <= 34
+    assert row["count"] + row["errors"] == 225
+    assert 20 <= row["errors"] <= 26
     message = next(f["message"] for f in document["findings"] if f["code"] == "latency-packets-lost")
     reordered = int(message.split(" lost, ")[1].split(" ")[0])
-    assert 30 <= reordered <= 45
+    assert 20 <= reordered <= 35
     table = load(tmp_path / document["recording"]).table("latency")
     assert "lost" in "".join(table.texts["failures"])
     whole = merged(decode(t).counts for t in table.texts["histogram"])
-    assert whole.total == row["count"] + 300
+    assert whole.total == row["count"] + 225
 
 
 def test_a_relay_that_forwards_nothing_ends_the_run(tmp_path):
