@@ -8,11 +8,13 @@ import struct
 import threading
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from leapprof.analysis.log_linear import decode, merged
+from leapprof.assess.compare import compare
 from leapprof.assess.load import load
 from leapprof.cli.latency import app
 from leapprof.errors import ConfigError, SourceError
@@ -123,6 +125,13 @@ def test_a_planted_delay_comes_back_beside_a_null_relay(tmp_path, low_s, high_s,
     found_s = median_s(delayed, "relayed") - median_s(null, "relayed")
     floor_s = max(median_s(null, "floor"), median_s(delayed, "floor"))
     assert found_s == pytest.approx(planted_s, abs=max(within_s, floor_s))
+    pair = [load(Path(document["recording"])) for document in (null, delayed)]
+    difference = {
+        m.subject.operation: m.difference.value
+        for m in compare(*pair).metrics
+        if m.name == "latency.forward.p50_s"
+    }
+    assert difference["relayed"] == pytest.approx(found_s, rel=0.02, abs=1e-5)
     codes = {f["code"]: f["message"] for f in delayed["findings"]}
     assert "arrivals stamped by the kernel" in codes["latency-floor"]
 

@@ -125,7 +125,7 @@ def test_a_planted_lead_comes_back_through_compare(tmp_path):
     """Before both are alike, after the second is 30 ms behind; the table names each endpoint."""
     import typer
 
-    paths, ports = [], []
+    paths, ports = [], [0, 0]
     for late_s in (0.0, 0.03):
         start_s = time.monotonic() + 1.0
         servers = [
@@ -137,23 +137,28 @@ def test_a_planted_lead_comes_back_through_compare(tmp_path):
             )
             for late in (0.0, late_s)
         ]
-        with ship_serving(servers[0]) as a, ship_serving(servers[1]) as b:
-            ports.append((a, b))
+        with ship_serving(servers[0], ports[0]) as a, ship_serving(servers[1], ports[1]) as b:
+            ports = [a, b]
             result = run(
                 "stream", f"ws://127.0.0.1:{a}", f"ws://127.0.0.1:{b}", "--count", "40", "--out",
                 tmp_path / str(late_s), "--block", "400ms", "--json",
             )  # fmt: skip
         paths.append(json.loads(result.stdout)["recording"])
     after = {r["target"]: r for r in json.loads(result.stdout)["subjects"]}
-    assert after[f"127.0.0.1:{ports[1][1]}"]["p50_s"] == pytest.approx(0.03, abs=0.015)
-    assert after[f"127.0.0.1:{ports[1][0]}"]["p50_s"] < 0.015
+    assert after[f"127.0.0.1:{ports[1]}"]["p50_s"] == pytest.approx(0.03, abs=0.015)
+    assert after[f"127.0.0.1:{ports[0]}"]["p50_s"] < 0.015
     notes = load(Path(paths[1])).manifest.notes
     assert "first with" in notes["latency_standing_1"]
     program = typer.Typer(pretty_exceptions_enable=False)
     program.command()(compare_command)
     report = run(*paths, "--out", tmp_path / "r", "--format", "json", "--json", "--across", program=program)
-    names = {m["name"] for m in json.loads(report.stdout)["metrics"]}
-    assert "latency.stream.p50_s" in names
+    found = {
+        m["subject"]["target"]: m["difference"]["value"]
+        for m in json.loads(report.stdout)["metrics"]
+        if m["name"] == "latency.stream.p50_s"
+    }
+    assert found[f"127.0.0.1:{ports[1]}"] == pytest.approx(0.03, abs=0.015)
+    assert found[f"127.0.0.1:{ports[0]}"] < 0.015
 
 
 def test_a_lost_connection_goes_on_where_it_was_left():

@@ -100,11 +100,11 @@ def _drain(connection) -> None:
 
 
 @contextmanager
-def ship_serving(handler: Callable[..., None]) -> Iterator[int]:
-    """Serve websockets by a handler; yields the port."""
+def ship_serving(handler: Callable[..., None], port: int = 0) -> Iterator[int]:
+    """Serve websockets by a handler, on a free port or on this one; yields the port."""
     from websockets.sync.server import serve
 
-    with serve(handler, "127.0.0.1", 0, compression=None, close_timeout=0.5) as server:
+    with serve(handler, "127.0.0.1", port, compression=None, close_timeout=0.5) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         try:
