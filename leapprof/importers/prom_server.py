@@ -106,13 +106,13 @@ class Server:
             found = self._client.get_series(
                 _moment(start_s), _moment(end_s), params={"match[]": list(matches)}
             )
-        return [dict(labels) for labels in found or []]
+            return [{str(k): str(v) for k, v in labels.items()} for labels in found or []]
 
     def at(self, query: str, time_s: float) -> list[ServerSeries]:
         """Return the answer to a query at one moment: a vector, or raw samples for ``metric[10m]``."""
         with self._translated():
             found = self._client.custom_query(query, params={"time": f"{time_s:.3f}", "nocache": "1"})
-        return [_series(item) for item in found or []]
+            return [_series(item) for item in found or []]
 
     def over(self, query: str, start_s: int, end_s: int, step_s: int) -> Iterator[list[ServerSeries]]:
         """Yield the answers over a stretch of time, in order, each of a bounded size.
@@ -133,6 +133,7 @@ class Server:
                 found = self._client.custom_query_range(
                     query, _moment(start_s), _moment(end_s), str(step_s), params={"nocache": "1"}
                 )
+                answer = [_series(item) for item in found or []]
         except (TooMuchError, SourceTimeoutError):
             steps = (end_s - start_s) // step_s + 1
             if steps < 2 * FEWEST_STEPS:
@@ -142,7 +143,7 @@ class Server:
             yield from self._halves(query, start_s, middle - step_s, step_s)
             yield from self._halves(query, middle, end_s, step_s)
             return
-        yield [_series(item) for item in found or []]
+        yield answer
 
     def _watch(self, response: Any, *_: object, **__: object) -> None:  # noqa: ANN401 - requests' hook
         content = response.content
@@ -205,7 +206,7 @@ class Server:
             raise ConnectError(
                 name, f"cannot be reached ({_reason(error)}); is it running, and are name and port right?"
             ) from error
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise SourceError(name, self._no_json()) from error
 
     def _no_json(self) -> str:

@@ -116,7 +116,9 @@ def find_targets(server: Server, request: FetchRequest) -> dict[str, tuple[Targe
     match = ",".join(part for part in (f'__name__=~"{names}"', request.selector) if part)
     found: dict[tuple[str, Exporter], dict[str, dict[str, set[str]]]] = {}
     for labels in server.series(["{" + match + "}"], request.start_s, request.end_s):
-        exporter = _exporter(labels["__name__"])
+        exporter = _exporter(labels.get("__name__", ""))
+        if exporter is None:
+            continue
         group = labels.get("groupname") or labels.get("name") or labels.get("container") or ""
         if exporter in {Exporter.PROCESS, Exporter.CADVISOR} and request.process not in group:
             continue
@@ -140,8 +142,8 @@ def find_targets(server: Server, request: FetchRequest) -> dict[str, tuple[Targe
     return {host: tuple(targets) for host, targets in hosts.items()}
 
 
-def _exporter(name: str) -> Exporter:
-    return next(exporter for exporter, names in ANCHORS.items() if name in names)
+def _exporter(name: str) -> Exporter | None:
+    return next((exporter for exporter, names in ANCHORS.items() if name in names), None)
 
 
 def _host(labels: dict[str, str], label: str | None) -> str:

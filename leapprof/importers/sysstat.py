@@ -20,12 +20,16 @@ from leapprof.errors import ParseError
 from leapprof.importers.blocks import Block, Imported, Intervals, imported_rates, intervals
 from leapprof.importers.devices import devices_of
 from leapprof.model import Host
-from leapprof.units import KIB, NS_PER_S
+from leapprof.units import KIB, NS_PER_S, YEAR_S
 
 PROBE = "sadf -j"
 TICKS_PER_S = 100.0
 US_PER_S = 1_000_000.0
 PERCENT = 100.0
+LARGEST = 1e18
+LONGEST_S = 10 * YEAR_S
+LATEST_S = 2**33
+"""Past the year 2242: no time that a file of today holds, and nanoseconds still fit 64 bits."""
 _COMMA = re.compile(r'"(?:[^"\\]|\\.)*"|(\d),(\d)')
 _FORMS = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H-%M-%S", "%m/%d/%y %H:%M:%S")
 Json = dict[str, Any]
@@ -142,19 +146,23 @@ def _host(host: Json) -> Imported:
     )
 
 
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
 def _cores(cpus: float | None) -> dict[str, str]:
     return {"cores": f"{cpus:.0f}"} if cpus else {}
 
 
 def _samples(host: Json) -> list[tuple[int, float, Json]]:
     found = []
-    for record in host.get("statistics") or []:
+    for record in _list(host.get("statistics")):
         stamp = record.get("timestamp") if isinstance(record, dict) else None
         if not isinstance(stamp, dict):
             continue
         elapsed = _number(stamp.get("interval"))
         wall_ns = _moment_ns(stamp)
-        if elapsed and elapsed > 0:
+        if elapsed and 0 < elapsed < LONGEST_S:
             found.append((wall_ns, elapsed, record))
     return found
 
@@ -177,14 +185,15 @@ def _moment_ns(stamp: Json) -> int:
             moment = datetime.strptime(text, form).replace(tzinfo=UTC)
         except ValueError:
             continue
-        return int(moment.timestamp()) * NS_PER_S
+        if 0 < moment.timestamp() < LATEST_S:
+            return int(moment.timestamp()) * NS_PER_S
     raise ParseError(PROBE, "a date and a time", line=text)
 
 
 def _boots(host: Json) -> tuple[int, ...]:
     """Return when the host was booted within the file; the first boot is before it and not known."""
     moments = []
-    for entry in host.get("restarts") or []:
+    for entry in _list(host.get("restarts")):
         boot = entry.get("boot") if isinstance(entry, dict) else None
         if isinstance(boot, dict):
             moments.append(_moment_ns(boot))
@@ -241,8 +250,7 @@ def _pressure(resource: str, groups: Mapping[str, Json]) -> float | None:
 def _disks(rows: list[Json], times: Intervals) -> dict[str, dict[str, NDArray[np.float64]]]:
     by_row = []
     for row in rows:
-        entries = row.get("disk")
-        entries = entries if isinstance(entries, list) else []
+        entries = _list(row.get("disk"))
         by_row.append({str(d.get("disk-device")): d for d in entries if isinstance(d, dict)})
     names = sorted({name for row in by_row for name in row})
     disks = {}
@@ -289,7 +297,9 @@ def _number(value: object) -> float | None:
             value = float(value.replace(",", "."))
         except ValueError:
             return None
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if -LARGEST < value < LARGEST else None
 
 
 def _keep(columns: dict[str, NDArray[np.float64]], name: str, values: NDArray[np.float64]) -> None:

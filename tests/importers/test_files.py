@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import random
 import re
 from pathlib import Path
 
@@ -16,9 +17,11 @@ from leapprof.assess.samples import read_samples
 from leapprof.errors import ConfigError, LeapprofError, ParseError
 from leapprof.importers.benchmark_nodeos import parse_benchmark
 from leapprof.importers.files import read_benchmark, read_sysstat, read_table
+from leapprof.importers.mapping import parse_mapping
 from leapprof.importers.recording import tables_of, write_recording
 from leapprof.importers.smart_history import parse_smart_history
 from leapprof.importers.sysstat import parse_sadf
+from leapprof.importers.table_text import parse_table
 
 DATA = Path(__file__).parent / "data"
 SADF = (DATA / "sadf-12.6.json").read_text()
@@ -266,6 +269,37 @@ def test_any_text_is_a_value_or_a_parse_error_of_smart_history(text):
     """Nothing else ever comes out."""
     with pytest.raises(ParseError):
         parse_smart_history("h", [text])
+
+
+def _mutated(value, rng):
+    if rng.random() < 0.02:
+        return rng.choice([None, [], {}, "x", -1, 1e300, True, 10**30])
+    if isinstance(value, dict):
+        return {k: _mutated(v, rng) for k, v in value.items() if rng.random() > 0.01}
+    return [_mutated(v, rng) for v in value] if isinstance(value, list) else value
+
+
+def test_a_damaged_output_of_sadf_is_readings_or_a_parse_error():
+    """150 documents with values of other kinds, and with keys missing."""
+    rng = random.Random(355)
+    document = json.loads(SADF)
+    for _ in range(150):
+        with contextlib.suppress(LeapprofError):
+            for found in parse_sadf(json.dumps(_mutated(document, rng))):
+                tables_of(found)
+
+
+def test_a_damaged_table_is_readings_or_a_parse_error():
+    """200 copies of atop's output with wrong characters in it."""
+    rng = random.Random(312)
+    mapping = parse_mapping((DATA / "atop.toml").read_text(), "atop.toml")
+    whole = (DATA / "atop-2.8.txt").read_text()
+    for _ in range(200):
+        text = list(whole)
+        for _ in range(5):
+            text[rng.randrange(len(text))] = rng.choice(["9" * 20, "\0", "-", "é", "\n", "", "nan", "1e309"])
+        with contextlib.suppress(LeapprofError):
+            tables_of(parse_table("".join(text), mapping))
 
 
 def test_a_recording_is_never_overwritten(tmp_path):

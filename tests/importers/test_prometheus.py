@@ -483,6 +483,21 @@ def test_warnings_and_partial_answers_are_seen():
         assert list(server.warnings) == ["a store is down"]
 
 
+@pytest.mark.parametrize(
+    "data",
+    ["1", "[]", '{"result": 1}', '{"result": [1]}', '{"result": [{"metric": 1, "value": [1, "2"]}]}',
+     '{"result": [{"metric": {}, "values": [[1]]}]}', '{"result": [{"metric": {}, "value": ["x", "y"]}]}', "null"],
+)  # fmt: skip
+def test_answers_of_another_form_are_a_source_error(data):
+    """JSON, but of no Prometheus."""
+    body = f'{{"status": "success", "data": {data}}}'.encode()
+    with _answering(200, "application/json", body) as url, _server(url) as server:
+        with pytest.raises(SourceError):
+            server.at("up", 0)
+        with pytest.raises(SourceError):
+            list(server.over("up", 0, 10, 1))
+
+
 def test_a_server_whose_clock_is_off_is_named():
     """Its Date header against our clock: the change's time is on the server's."""
     body = b'{"status": "success", "data": {"result": []}}'
