@@ -67,10 +67,9 @@ def command(
     what_if: Annotated[
         list[str],
         typer.Option(
-            help="Project a measured change on this host: this host's recording AFTER it; a folder of two recordings; "
-            "twice: BEFORE, then AFTER; or, in a checkout, the name of a pair of samples/: mapped_private, heap, "
-            "4k-folios.",
-            metavar="PAIR",
+            help="Project a measured change on this host: two recordings, BEFORE AFTER; this host's recording after "
+            "it; a folder of two; or, in a checkout, the name of a pair of samples/: mapped_private, heap, 4k-folios.",
+            metavar="BEFORE AFTER",
         ),
     ] = [],  # noqa: B006
     inventory: InventoryOption = None,
@@ -96,6 +95,7 @@ def command(
         volume=volume,
         inventory=inventory,
     )
+    recordings, what_if = _pair_apart(recordings, what_if)
     loaded = [load(path) for path in recordings]
     if one_drive or hypervisor is not None:
         if one_drive and hypervisor is not None:
@@ -106,6 +106,13 @@ def command(
     else:
         result = _of_one(loaded, what_if, said)
     _print(result, "json" if as_json else output)
+
+
+def _pair_apart(recordings: list[Path], what_if: list[str]) -> tuple[list[Path], list[str]]:
+    """Return both anew: of ``RECORDING --what-if BEFORE AFTER`` the parser leaves AFTER with the recordings."""
+    if len(recordings) == 2 and len(what_if) == 1:
+        return recordings[:1], [what_if[0], str(recordings[1])]
+    return recordings, what_if
 
 
 def _of_one(loaded: "list[LoadedRecording]", what_if: list[str], said: "Said") -> "WearForecast":

@@ -85,11 +85,17 @@ def test_no_line_of_text_is_longer_than_80_columns():
 )
 def test_a_measured_pair_projects_the_change(pair):
     """By name, by this host's other recording, by a folder of two, by both."""
-    options = [word for one in pair for word in ("--what-if", one)]
+    options = ["--what-if", *pair]
     change = document(MAPPED, *options)["devices"][0]["what_if"]
     assert change["tb_per_year"] == pytest.approx(0.78, rel=0.1)
     assert change["ci95"]["low"] < change["tb_per_year"] < change["ci95"]["high"]
     assert "measured pair" in change["source"]
+
+
+def test_a_pair_may_also_be_named_by_two_options():
+    """--what-if BEFORE --what-if AFTER means the same as --what-if BEFORE AFTER."""
+    once = document(MAPPED, "--what-if", MAPPED, PRIVATE)
+    assert document(MAPPED, "--what-if", MAPPED, "--what-if", PRIVATE) == once
 
 
 def test_the_named_pair_brings_what_its_restarts_wrote():
