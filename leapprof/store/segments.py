@@ -182,7 +182,7 @@ def read_segment(
     file = _open(path)
     names = [f.name for f in file.schema_arrow if columns is None or f.name in columns or _always(f)]
     rows = file.metadata.num_rows
-    if rows * len(names) > _MAX_VALUES:
+    if rows * len(names) > MAX_VALUES:
         problem = f"says that it holds {rows:,} rows, which no segment of leapprof does; move it away to read the rest"
         raise StoreError(str(path), problem)
     with translated(path):
@@ -212,7 +212,7 @@ def _with_text(data: "pa.Table", column: str, wanted: str) -> "pa.Table":
     return data.take(at)
 
 
-_MAX_VALUES = 2**28  # in one reading of one file, 2 GiB: a month of 50 devices has fewer; a bomb has more
+MAX_VALUES = 2**28  # in one reading of one file, 2 GiB: a month of 50 devices has fewer; a bomb has more
 _KEY_COLUMNS = frozenset({"seq", "boottime_ns", "wall_ns", "boot"})
 
 

@@ -99,7 +99,7 @@ def test_nodeos_is_gone_and_comes_back_under_another_name(tmp_path: Path) -> Non
     assert kinds[-1:] == ["nodeos-stopped"], kinds
     assert set(loaded.table("nodeos").integers["pid"].values.tolist()) == {process.pid}
     assert loaded.table("host", ()).rows >= loaded.table("nodeos").rows + 20
-    assert loaded.manifest.gaps == ()
+    assert "connection-lost" not in [gap.reason for gap in loaded.manifest.gaps]
 
 
 def frame(second: int, wall_s: int) -> Frame:
