@@ -5,14 +5,28 @@ from dataclasses import replace
 
 import numpy as np
 
+from leapprof.assess.eras import Era
+from leapprof.assess.load import LoadedRecording
 from leapprof.assess.metrics import columns_of
 from leapprof.assess.samples import IDENTITY_COLUMNS, RecordingTables
+from leapprof.assess.stages import with_stages
 from leapprof.model import Recording, Table
 
+STAGE = "stage"
 _OF_MANY = frozenset({"device", "nodeos_device"})
 """Tables of many subjects, each of which is compared: read once for all."""
+_ASKED_AGAIN = frozenset({"chain"})
 _SUBJECTS = frozenset({"device", "nodeos"})
-_MORE_COLUMNS = {"host": ("cpus_online", "file_pmd_mapped_bytes"), "nodeos": ("stage",)}
+_MORE_COLUMNS = {
+    "host": ("cpus_online", "file_pmd_mapped_bytes"),
+    "nodeos": (STAGE, "start_ticks", "io_write_bytes_total", "rss_anon_bytes"),
+    "chain": ("http_status", "state_used_bytes"),
+}
+
+
+def _is_stored(tables: RecordingTables) -> bool:
+    """Return whether a recording comes from disk, whose stages are told when they are read."""
+    return isinstance(tables.tables if isinstance(tables, Era) else tables, LoadedRecording)
 
 
 class CachedTables:
@@ -45,7 +59,23 @@ class CachedTables:
                 *(columns or ()),
                 *sorted(asked),
             )
-            found = self._tables.table(name, tuple(dict.fromkeys(wanted)), where)
+            found = self._keep(key, dict.fromkeys(wanted), where)
+        return found
+
+    def _keep(
+        self,
+        key: tuple[str, tuple[tuple[str, str], ...]],
+        wanted: Mapping[str, None],
+        where: Mapping[str, str] | None,
+    ) -> Table:
+        """Read a table and keep it; stages are told from what is kept, not from other readings of the same files."""
+        name = key[0]
+        told = name == "nodeos" and _is_stored(self._tables)
+        names = tuple(column for column in wanted if not (told and column == STAGE))
+        found = self._tables.table(name, names, where)
+        self._read[key] = found, frozenset(wanted)
+        if told and found.rows:
+            found = with_stages(found, self, where)
             self._read[key] = found, frozenset(wanted)
         return found
 
@@ -69,5 +99,7 @@ class CachedTables:
         )
 
     def release(self, name: str) -> None:
-        """Forget what was read of a table."""
+        """Forget what was read of a table, unless findings and starts ask for it again."""
+        if name in _ASKED_AGAIN:
+            return
         self._read = {key: table for key, table in self._read.items() if key[0] != name}

@@ -120,3 +120,19 @@ def test_a_rating_becomes_years_of_the_drive(tmp_path):
     assert drive["rated_tbw"] == 900
     with pytest.raises(ConfigError, match="no drive 'sda'"):
         run(*common, "--rated-tbw", "sda=1")
+
+
+def test_alternating_phases_are_an_even_number(tmp_path):
+    """Three recordings are no pairs; four are put in the order of time."""
+    with pytest.raises(ConfigError, match="even number"):
+        run(BEFORE, AFTER, BEFORE, "--out", tmp_path)
+
+
+def test_headroom_for_a_stated_utilisation(tmp_path):
+    """Half of what the node has now, so fewer peers than it has."""
+    month = str(SAMPLES / "eosphere" / "month")
+    at = ("--change-at", "2024-01-22T20:00:00Z", "--target-cpu", "30")
+    document = json.loads(run(month, *at, "--out", tmp_path, "--format", "json", "--json").stdout)
+    room = document["headroom"]
+    assert room["why"] == "as stated"
+    assert room["clients"][1] < room["peers"][0]
