@@ -13,7 +13,8 @@ from benchmarks.kernel import main_thread_ns
 from benchmarks.samplers import Samplers, samplers
 
 TITLE = "The observed host"
-SHORT_S, LONG_S, SLOPE_S = 120, 600, 40
+SHORT_S, LONG_S, SLOPE_S = 120, 600, 30
+SETTLED_SAMPLES = 22  # each process is looked at in the first three scans, one in 10 s
 NS_PER_MS = 1e6
 PYTHON_MS, SH_MS, MEMORY_MB = 0.5, 8.0, 15.0
 PYTHON_WIRE_BYTES, SH_WIRE_BYTES = 1000, 3000
@@ -197,6 +198,7 @@ def slopes(directory: Path) -> Iterator[Figure]:
 def _slope(directory: Path, found: tuple[lab.NodeosSelector, ...], what: str) -> Figure:
     directory.mkdir()
     with lab.sampling(directory, "python", found) as one:
+        one.wait(SETTLED_SAMPLES)
         before = Mark.of(one)
         time.sleep(SLOPE_S)
         cost = cost_since(before, one, what)
