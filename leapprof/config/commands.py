@@ -43,7 +43,8 @@ def _options_among(known: Sequence[str]) -> Callable[[Sequence[str]], bool]:
     def check(words: Sequence[str]) -> bool:
         options = (word for word in words if word.startswith("-"))
         return all(
-            any(o == k or ((k[-1] == "=" or k == "--json") and o.startswith(k)) for k in known) for o in options
+            any(o == k or ((k[-1] == "=" or k == "--json") and o.startswith(k)) for k in known)
+            for o in options
         )
 
     return check
