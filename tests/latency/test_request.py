@@ -65,10 +65,10 @@ def test_a_planted_delay_comes_back(tmp_path):
 
     null, delayed = DelayedApi(), DelayedApi(planted_s)
     with steady(), serving(null) as port:
-        floor = whole(probe(port, tmp_path / "null", duration_s=2.5))
+        floor = whole(probe(port, tmp_path / "null", duration_s=1.6))
     with steady(), serving(delayed) as port:
-        found = whole(probe(port, tmp_path / "delayed", duration_s=2.5))
-    assert found.total == 250
+        found = whole(probe(port, tmp_path / "delayed", duration_s=1.6))
+    assert found.total == 160
     measured_s = (found.quantile(0.5) - floor.quantile(0.5)) / 1e9
     planted = statistics.median(delayed.took_s) - statistics.median(null.took_s)
     assert measured_s == pytest.approx(planted, abs=0.0002)
