@@ -57,11 +57,16 @@ class FindingView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportView:
-    """A report for people, as strings in the order in which they are read."""
+    """A report for people, as strings in the order in which they are read.
+
+    Attributes:
+        headline: sentences; the first lead_count of them stand above the key figures.
+    """
 
     title: str
     banner: tuple[str, ...]
     headline: tuple[str, ...]
+    lead_count: int
     key_figures: tuple[KeyFigure, ...]
     before: SideView
     after: SideView
@@ -238,6 +243,7 @@ def report_view(comparison: Comparison) -> ReportView:
         title=text.clean(comparison.title),
         banner=_banner(before, after),
         headline=(*_expectations(comparison), *(text.clean(sentence) for sentence in comparison.headline)),
+        lead_count=len(_expectations(comparison)) + 1,
         key_figures=key_figures(comparison),
         before=before,
         after=after,
