@@ -50,7 +50,7 @@ lock: $(VENV)/.dev  ## requirements/*.txt made again from *.in
 	$(VENV)/bin/pip install -q uv
 	cd requirements && for set in run dev; do \
 	  ../$(VENV)/bin/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
-	    --custom-compile-command "make lock" -q run.in images.in $$([ $$set = dev ] && echo dev.in) -o $$set.txt; done
+	    --custom-compile-command "make lock" -q run.in images.in $$([ $$set = dev ] && echo latency.in dev.in) -o $$set.txt; done
 
 format: $(VENV)/.dev
 	$(VENV)/bin/ruff check --fix .
