@@ -1,6 +1,7 @@
 """Writes tables of a recording as CSV or Parquet files.
 
-Texts come from hosts: a thread may be called ``=HYPERLINK(…)``. In CSV such a text gets a leading apostrophe, as in reports.
+Texts come from hosts: a thread may be called ``=HYPERLINK(…)``. In CSV such a text gets a leading apostrophe,
+as in reports.
 """
 
 from collections.abc import Iterator

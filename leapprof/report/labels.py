@@ -10,7 +10,13 @@ _DELAYS = {
     "max_s": "longest delay",
     "error_percent": "failed attempts",
 }
-_PROBES = {"request": "Requests", "rtt": "Round trip", "histogram": "Histogram", "stream": "Stream", "forward": "Forwarding"}
+_PROBES = {
+    "request": "Requests",
+    "rtt": "Round trip",
+    "histogram": "Histogram",
+    "stream": "Stream",
+    "forward": "Forwarding",
+}
 
 LABELS = {
     **{

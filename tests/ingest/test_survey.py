@@ -352,7 +352,11 @@ LOG_TIME = "2026-11-30T02:30:00.000"
     ("log", "told", "mode"),
     [
         (f"{LOG_TIME}\tNon-default options: database-map-mode = heap, secret = x\n", "read", "heap"),
-        ("2020-01-01T00:00:00.000\tNon-default options: database-map-mode = heap\n", "read", "mapped_private"),
+        (
+            "2020-01-01T00:00:00.000\tNon-default options: database-map-mode = heap\n",
+            "read",
+            "mapped_private",
+        ),
         (ReadStatus.DENIED, "not permitted", "mapped_private"),
         (ReadStatus.ABSENT, "not there", "mapped_private"),
     ],
