@@ -32,7 +32,6 @@ from leapprof.analysis.verdict import (
     allowing,
     dominated,
     judge,
-    widened,
 )
 from leapprof.analysis.windows import hours_covered, share_hours
 from leapprof.assess.adjusting import DAILY_SWING, OTHER_HOURS
@@ -123,10 +122,9 @@ def judgement(
     )
     effect = difference(before.estimate, after.estimate)
     found = judge(effect, p_adjusted, sides, traits)
-    standing = allowing(effect, sides)
+    standing = allowing(effect, sides, found.grade)
     assert standing.ci95 is not None
-    interval = standing.ci95 if found.grade is Grade.FULL else widened(standing.value, standing.ci95)
-    return found, interval
+    return found, standing.ci95
 
 
 @dataclass(slots=True)

@@ -25,6 +25,8 @@ ON_OFF_SPREAD = 0.5
 """Half-minute means that deviate from their mean by half of it or more: something goes on and off."""
 ON_OFF_MEMORY_S = 1200.0
 """Such a metric is long-range dependent for all that is known; a short window cannot tell."""
+RANGE_WIDENING = 1.5
+"""Where no mean is known: how far beyond the ranges seen the unseen may reach."""
 ALPHA = 0.05
 ROUND_UP_S = 600.0
 ROUNDING = 0.99
@@ -159,7 +161,7 @@ def judge(effect: Effect, p_adjusted: float | None, sides: Sides, traits: Traits
     flags = [*_flags(sides), *sides.confounded]
     short = have_s < design_s * ROUNDING
     grade = Grade.PRELIMINARY if short or flags else Grade.FULL
-    verdict, text = settle(allowing(effect, sides), p_adjusted, traits, grade)
+    verdict, text = _settled(allowing(effect, sides, grade), p_adjusted, traits)
     memory = "this metric's memory asks for"
     why = [f"{format_duration(have_s)} of the {format_duration(design_s)} that {memory}"] * short
     settled = grade is Grade.FULL and verdict in _SETTLED
@@ -172,13 +174,19 @@ def judge(effect: Effect, p_adjusted: float | None, sides: Sides, traits: Traits
     )
 
 
-def allowing(effect: Effect, sides: Sides) -> Effect:
-    """Return an effect whose interval allows for what is known of its sides: a trend, on and off, other hours."""
+def allowing(effect: Effect, sides: Sides, grade: Grade) -> Effect:
+    """Return an effect with the interval on which its verdict stands.
+
+    Twice as wide when preliminary; with a trend, or on and off for too short, no mean is known and it reaches as far
+    as the ranges of the batch means; and longer by what other hours of the day could make.
+    """
     if effect.ci95 is None:
         return effect
     unresolved = sides.on_off and sides.shorter_s < MEMORIES_NEEDED * ON_OFF_MEMORY_S * ROUNDING
     trend = _has_trend(sides.before) or _has_trend(sides.after)
-    interval = _with_ranges(effect.ci95, sides) if trend or unresolved else effect.ci95
+    interval = effect.ci95 if grade is Grade.FULL else widened(effect.value, effect.ci95)
+    if trend or unresolved:
+        interval = _with_ranges(effect.value, interval, sides)
     interval = Interval(low=interval.low - sides.swing, high=interval.high + sides.swing)
     return Effect(value=effect.value, ci95=interval)
 
@@ -195,7 +203,13 @@ def settle(effect: Effect, p_adjusted: float | None, traits: Traits, grade: Grad
     if grade is Grade.TOO_SHORT or effect.ci95 is None:
         return Verdict.INCONCLUSIVE, "too little data for an interval"
     interval = effect.ci95 if grade is Grade.FULL else widened(effect.value, effect.ci95)
-    verdict, text = _verdict(interval, traits)
+    return _settled(Effect(value=effect.value, ci95=interval), p_adjusted, traits)
+
+
+def _settled(effect: Effect, p_adjusted: float | None, traits: Traits) -> tuple[Verdict, str]:
+    """Return verdict and reason of an interval that allows for everything, after Holm."""
+    assert effect.ci95 is not None
+    verdict, text = _verdict(effect.ci95, traits)
     if verdict in _PROVEN and p_adjusted is not None and p_adjusted > ALPHA:
         return Verdict.INCONCLUSIVE, "not certain once all headline metrics are counted (Holm)"
     return verdict, text
@@ -257,13 +271,15 @@ def dominated(bursts: Bursts | None) -> bool:
     return bursts.effective < FEWEST_BURSTS or bursts.largest_share > LARGEST_BURST_SHARE
 
 
-def _with_ranges(interval: Interval, sides: Sides) -> Interval:
-    """Return the interval widened to what the ranges of the batch means allow, for no mean is known."""
+def _with_ranges(value: float, interval: Interval, sides: Sides) -> Interval:
+    """Return the interval widened beyond what the ranges of the batch means allow, for no mean is known."""
     if sides.before_range is None or sides.after_range is None:
         return interval
+    down = value - (sides.after_range.low - sides.before_range.high)
+    up = sides.after_range.high - sides.before_range.low - value
     return Interval(
-        low=min(interval.low, sides.after_range.low - sides.before_range.high),
-        high=max(interval.high, sides.after_range.high - sides.before_range.low),
+        low=min(interval.low, value - RANGE_WIDENING * down),
+        high=max(interval.high, value + RANGE_WIDENING * up),
     )
 
 

@@ -242,7 +242,10 @@ def report_view(comparison: Comparison) -> ReportView:
     return ReportView(
         title=text.clean(comparison.title),
         banner=_banner(before, after),
-        headline=(*_expectations(comparison), *(text.clean(sentence) for sentence in comparison.headline)),
+        headline=(
+            *_expectations(comparison),
+            *(text.clean(sentence, 2000) for sentence in comparison.headline),
+        ),
         lead_count=len(_expectations(comparison)) + 1,
         key_figures=key_figures(comparison),
         before=before,
