@@ -129,7 +129,8 @@ def tables_page() -> str:
         "",
         "Raw counters and levels as they were read, integers all; a missing reading is null. Every table also has",
         f"{', '.join(f'`{name}`' for name in TIME_COLUMNS)}.",
-        "`_total` counts up until its device or process begins anew; a tick is 1/100 s, a page 4096 bytes, a sector 512 bytes. Made by `python scripts/make_docs.py`.",
+        "`_total` counts up until its device or process begins anew; a tick is 1/100 s, a page 4096 bytes, a sector",
+        "512 bytes. Made by `python scripts/make_docs.py`.",
         "",
     ]
     for name, columns in TABLES.items():
