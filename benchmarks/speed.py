@@ -34,7 +34,7 @@ def measure(*, long: bool) -> Section:
         figures = list(_figures(Path(folder)))
     text = (
         "Recordings of days at 1 Hz, made by repeating the tables of a real one (samples/nodeos-v5-long, a segment an "
-        "hour, counters going on); each command as a program of its own, the quickest of three runs."
+        "hour, counters going on); each command as a program of its own, the quickest of two runs."
     )
     tail = (
         "Not measured: sadf, pmlogsummary and pmdiff on data of the same size: neither sysstat nor pcp can make a "
@@ -51,17 +51,17 @@ def _figures(directory: Path) -> Iterator[Figure]:
     for side, path in whole.items():
         make_recording(SAMPLE / side, path, max(DAYS))
     before, after = (cut(path, WEEK_DAYS) for path in whole.values())
-    shown = best(words_of("show", before), 3)
+    shown = best(words_of("show", before), 2)
     yield at_most(
         "show, 7 days", _checked(shown).elapsed_s, "s", SHOW_S, f"{shown.memory_bytes / 1e6:.0f} MB"
     )
-    compared = best(_compare(before, after, directory), 3)
+    compared = best(_compare(before, after, directory), 2)
     yield at_most("compare, 2 × 7 days", _checked(compared).elapsed_s, "s", COMPARE_S)
     yield at_most("compare, 2 × 7 days, memory", compared.memory_bytes / 1e9, "GB", COMPARE_GB)
     elapsed = {}
     for days in DAYS:
         sides = [cut(path, days) for path in whole.values()]
-        elapsed[days] = _checked(best(_compare(*sides, directory), 2)).elapsed_s
+        elapsed[days] = _checked(best(_compare(*sides, directory), 1)).elapsed_s
     per_day = (elapsed[8] - elapsed[1]) / 7
     shown_times = ", ".join(f"{days} d {seconds:.2f} s" for days, seconds in elapsed.items())
     bend = (elapsed[8] - elapsed[4]) / max(2 * (elapsed[4] - elapsed[2]), 1e-9)
