@@ -131,7 +131,7 @@ def _frames(out: Path) -> int:
 
 
 def growth(directory: Path) -> Figure:
-    """Return how the memory of one recorder grows over the seals of a week, its frames as fast as they can be kept."""
+    """Return how a recorder grows over the seals of a week, frames as fast as they can be kept."""
     manifest = Recording(
         host=Host(name="h", boot_id="b"), nodeos=(), topology=Topology(), phase="", interval_s=1.0,
         started_wall_ns=None, ended_wall_ns=None, transport="local",
@@ -154,5 +154,5 @@ def growth(directory: Path) -> Figure:
         keeper.finish()
     settled = memory[SETTLED_SEALS:]
     per_week = float(np.polyfit(np.arange(len(settled)), settled, 1)[0]) * WEEK_SEALS
-    note = f"{WEEK_SEALS} seals of {FRAMES_A_SEAL} frames: {settled[0]:.1f} MB after a day's, {memory[-1]:.1f} at the end"
+    note = f"{WEEK_SEALS} seals of {FRAMES_A_SEAL} frames: {settled[0]:.1f} MB after a day, {memory[-1]:.1f} at the end"
     return at_most("growth of a recorder's memory", max(per_week, 0.0), "MB a week", GROWTH_MB_A_WEEK, note)
