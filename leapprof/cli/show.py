@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from leapprof.assess.load import LoadedRecording
+    from leapprof.assess.samples import RecordingTables
     from leapprof.assess.summary import SummaryRow
 
 
@@ -17,22 +17,23 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show facts, nodeos, stages, starts and stops, gaps, events, cost and a summary of a recording."""
+    from leapprof.assess.cached import CachedTables
     from leapprof.assess.load import load
     from leapprof.assess.summary import summarize
 
-    loaded = load(recording)
-    rows = summarize(loaded)
+    tables = CachedTables(load(recording))
+    rows = summarize(tables)
     if as_json:
-        sys.stdout.write(_json(loaded, rows))
+        sys.stdout.write(_json(tables, rows))
         return
     from rich.console import Console
 
     from leapprof.cli.show_view import render
 
-    render(loaded, rows, Console(file=sys.stdout))
+    render(tables, rows, Console(file=sys.stdout))
 
 
-def _json(loaded: "LoadedRecording", rows: "tuple[SummaryRow, ...]") -> str:
+def _json(tables: "RecordingTables", rows: "tuple[SummaryRow, ...]") -> str:
     from leapprof.assess.own_voice import own_voices
     from leapprof.assess.starts import measure_starts
     from leapprof.cli.show_lines import stage_seconds, stage_sources
@@ -40,11 +41,11 @@ def _json(loaded: "LoadedRecording", rows: "tuple[SummaryRow, ...]") -> str:
 
     document = {
         "format": 1,
-        "recording": encode(loaded.manifest),
-        "stages": encode(stage_seconds(loaded)),
-        "stage_sources": encode(stage_sources(loaded)),
-        "starts": encode(measure_starts(loaded)),
-        "api": encode(own_voices(loaded)),
+        "recording": encode(tables.manifest),
+        "stages": encode(stage_seconds(tables)),
+        "stage_sources": encode(stage_sources(tables)),
+        "starts": encode(measure_starts(tables)),
+        "api": encode(own_voices(tables)),
         "summary": [encode(row) for row in rows],
     }
     return json.dumps(document, indent=1) + "\n"

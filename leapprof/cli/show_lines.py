@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from leapprof.assess.load import LoadedRecording
 from leapprof.assess.own_voice import OwnVoice
+from leapprof.assess.samples import RecordingTables
 from leapprof.model.start import EndKind, StartKind, StartMeasure
 from leapprof.units import NS_PER_S, format_bytes, format_duration, format_memory, significant
 
@@ -22,22 +22,22 @@ def moment(wall_ns: int | None) -> str:
     return datetime.fromtimestamp(wall_ns / NS_PER_S, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
-def stage_seconds(loaded: LoadedRecording) -> dict[str, dict[str, float]]:
+def stage_seconds(tables: RecordingTables) -> dict[str, dict[str, float]]:
     """Return nodeos → stage → seconds, as far as samples tell the stage; ``down`` where it was not there."""
     return {
         nodeos: {stage: sum(sources.values()) for stage, sources in stages.items()}
-        for nodeos, stages in stage_sources(loaded).items()
+        for nodeos, stages in stage_sources(tables).items()
     }
 
 
-def stage_sources(loaded: LoadedRecording) -> dict[str, dict[str, dict[str, float]]]:
+def stage_sources(tables: RecordingTables) -> dict[str, dict[str, dict[str, float]]]:
     """Return nodeos → stage → what said so → seconds."""
-    table = loaded.table("nodeos", ("stage", "start_ticks"))
+    table = tables.table("nodeos", ("stage", "start_ticks"))
     stages, ids, sources = (table.texts.get(name) for name in ("stage", "nodeos", "stage_source"))
     found: dict[str, dict[str, dict[str, float]]] = {}
     if stages is None or ids is None or sources is None:
         return found
-    interval_s, samples = loaded.manifest.interval_s, loaded.table("host", ()).rows
+    interval_s, samples = tables.manifest.interval_s, tables.table("host", ()).rows
     for one in sorted({name for name in ids if name is not None}):
         own = ids == one
         counted = Counter(zip(stages[own], sources[own], strict=True))
@@ -53,9 +53,9 @@ def stage_sources(loaded: LoadedRecording) -> dict[str, dict[str, dict[str, floa
     return found
 
 
-def stage_lines(loaded: LoadedRecording) -> Iterator[str]:
+def stage_lines(tables: RecordingTables) -> Iterator[str]:
     """Yield a line a nodeos: its stages, longest first, each with what said so."""
-    for nodeos, stages in stage_sources(loaded).items():
+    for nodeos, stages in stage_sources(tables).items():
         seconds = {stage: sum(sources.values()) for stage, sources in stages.items()}
         ordered = sorted(seconds.items(), key=lambda pair: (-pair[1], pair[0]))
         told = (f"{stage} {format_duration(s)} ({', '.join(sorted(stages[stage]))})" for stage, s in ordered)

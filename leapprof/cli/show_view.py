@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
 
-from leapprof.assess.load import LoadedRecording
 from leapprof.assess.own_voice import own_voices
+from leapprof.assess.samples import RecordingTables
 from leapprof.assess.starts import measure_starts
 from leapprof.assess.summary import SummaryRow
 from leapprof.cli.show_lines import moment, stage_lines, start_lines, voice_lines
@@ -37,15 +37,15 @@ def sparkline(shape: Sequence[float | None]) -> str:
     )
 
 
-def render(loaded: LoadedRecording, rows: Sequence[SummaryRow], console: Console) -> None:
+def render(tables: RecordingTables, rows: Sequence[SummaryRow], console: Console) -> None:
     """Print a recording."""
-    manifest = loaded.manifest
+    manifest = tables.manifest
     _facts(manifest, console)
     for nodeos in manifest.nodeos:
         _nodeos(nodeos, console)
-    _lines("Stages (and what says so)", stage_lines(loaded), console)
-    _lines("Starts and stops", start_lines(measure_starts(loaded)), console)
-    _lines("API of nodeos", voice_lines(own_voices(loaded)), console)
+    _lines("Stages (and what says so)", stage_lines(tables), console)
+    _lines("Starts and stops", start_lines(measure_starts(tables)), console)
+    _lines("API of nodeos", voice_lines(own_voices(tables)), console)
     _lines("Gaps", _gap_lines(manifest), console)
     _lines("Events", _event_lines(manifest), console)
     _lines("Cost of the sampling", _cost_lines(manifest), console)

@@ -52,11 +52,13 @@ class LiveHost:
     samples: int = 0
     state: str = "waiting"
     _frames: tuple[Frame, ...] = ()
-    _head_lag_s: float | None = None
+    _answered: Frame | None = None
 
     def add(self, frame: Frame) -> None:
         """Take the next frame."""
         self._frames = (*self._frames[-1:], frame)
+        if any(section.name.startswith("http/") for section in frame.sections):
+            self._answered = frame  # nodeos is asked every ten seconds, and a line may be wanted in between
         self.samples += 1
         self.state = "sampling"
 
@@ -70,7 +72,6 @@ class LiveHost:
                 return LiveLine(host=self.host, gaps=self.gaps, samples=self.samples, state=str(error))
         tables = ingest.tables()
         host, nodeos = tables.get("host"), tables.get("nodeos")
-        self._head_lag_s = _head_lag_s(tables.get("chain")) or self._head_lag_s
         return LiveLine(
             host=self.host,
             cpu_percent=_cpu_percent(host),
@@ -79,7 +80,7 @@ class LiveHost:
             rss_shmem_bytes=_sum_last(nodeos, "rss_shmem_bytes"),
             swap_used_bytes=_swap_used(host),
             write_bytes_per_s=_write_rates(tables.get("device")),
-            head_lag_s=self._head_lag_s,
+            head_lag_s=_head_lag_s(self._answered),
             gaps=self.gaps,
             samples=self.samples,
             state=self.state,
@@ -141,8 +142,14 @@ def _write_rates(device: Table | None) -> dict[str, float]:
     return dict(sorted(rates.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _head_lag_s(chain: Table | None) -> float | None:
-    if chain is None:
+def _head_lag_s(answered: Frame | None) -> float | None:
+    """Return the lag that nodeos last told; None before it told any."""
+    if answered is None:
         return None
-    column = chain.integers["head_lag_ms"]
+    ingest = FrameIngest()
+    try:
+        ingest.add(answered)
+    except ParseError:
+        return None
+    column = ingest.tables()["chain"].integers["head_lag_ms"]
     return float(column.values[column.present].max()) / _MS_PER_S if column.present.any() else None

@@ -1,6 +1,7 @@
 """Tests of the line of the live view."""
 
 import io
+from dataclasses import replace
 
 from rich.console import Console
 
@@ -82,3 +83,17 @@ def test_a_row_fits_a_terminal_of_80_columns() -> None:
     assert "shmem" not in text
     for part in ("99.5 %", "17.0 GiB", "22.0 GiB", "128 GiB", "12.5 s", "gaps", "swap"):
         assert part in text
+
+
+def test_the_lag_stays_until_nodeos_tells_it_anew() -> None:
+    """nodeos is asked every ten seconds; a line in between shows the last answer, also when it is 0."""
+    host = LiveHost(host="h")
+    answer = b'200 500 nodeos/v5.0.3\n{"head_block_num": 7, "head_block_time": "1970-01-01T00:00:02.000"}'
+    told = frame(2, 90, 10, 7)
+    asked = Section(name="http/eos/v1/chain/get_info", status=ReadStatus.OK, text=answer)
+    host.add(frame(1, 0, 0, 0))
+    assert host.line().head_lag_s is None
+    host.add(replace(told, sections=(*told.sections, asked)))
+    for second in (3, 4, 5):
+        host.add(frame(second, 100 * second, 10, 7))
+    assert host.line().head_lag_s == 0.0
