@@ -86,9 +86,12 @@ def test_a_row_fits_a_terminal_of_80_columns() -> None:
 
 
 def test_the_lag_stays_until_nodeos_tells_it_anew() -> None:
-    """nodeos is asked every ten seconds; a line in between shows the last answer, also when it is 0."""
+    """A line between two questions, ten seconds apart, shows the last answer, also when it is 0."""
     host = LiveHost(host="h")
-    answer = b'200 500 nodeos/v5.0.3\n{"head_block_num": 7, "head_block_time": "1970-01-01T00:00:02.000"}'
+    answer = (
+        b'200 500 nodeos/v5.0.3\n{"head_block_num": 7, "last_irreversible_block_num": 6, '
+        b'"head_block_time": "1970-01-01T00:00:02.000"}'
+    )
     told = frame(2, 90, 10, 7)
     asked = Section(name="http/eos/v1/chain/get_info", status=ReadStatus.OK, text=answer)
     host.add(frame(1, 0, 0, 0))
