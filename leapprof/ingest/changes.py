@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from leapprof.ingest.services import MAP_MODES, Options
 
 MAP_MODE = "database-map-mode"
+MAP_MODE_CHANGED = "map-mode-changed"
 _MAX_NAMED = 10
 
 
@@ -28,6 +29,7 @@ class ChangeTracker:
         """Start before the first frame."""
         self._versions: dict[str, str] = {}
         self._options: dict[tuple[str, str], Options] = {}
+        self._modes: dict[str, str] = {}
 
     def add(
         self, versions: Mapping[str, str], options: Mapping[tuple[str, str], Options]
@@ -50,8 +52,18 @@ class ChangeTracker:
             before = self._options.setdefault(key, found)
             if before != found:
                 self._options[key] = found
-                changes += _option_changes(*key, before, found)
+                changes += self._of_options(*key, before, found)
         return tuple(changes)
+
+    def _of_options(self, nodeos_id: str, place: str, before: Options, after: Options) -> list[Change]:
+        """Return the changes of one place; the map mode's once, though command line, file and log may all tell it."""
+        changes = _option_changes(nodeos_id, place, before, after)
+        mode = _mode(after)
+        if self._modes.get(nodeos_id) == mode:
+            changes = [change for change in changes if change.kind != MAP_MODE_CHANGED]
+        elif any(change.kind == MAP_MODE_CHANGED for change in changes):
+            self._modes[nodeos_id] = mode
+        return changes
 
 
 def _option_changes(nodeos_id: str, place: str, before: Options, after: Options) -> list[Change]:
@@ -60,7 +72,7 @@ def _option_changes(nodeos_id: str, place: str, before: Options, after: Options)
     changes = [Change(kind="config-changed", id=nodeos_id, detail=f"{place}: {shown}")]
     if MAP_MODE in names:
         detail = f"{_mode(before)} before, {_mode(after)} now"
-        changes.append(Change(kind="map-mode-changed", id=nodeos_id, detail=detail))
+        changes.append(Change(kind=MAP_MODE_CHANGED, id=nodeos_id, detail=detail))
     return changes
 
 

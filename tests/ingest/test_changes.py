@@ -49,3 +49,13 @@ def test_changed_option_of_the_config_file_is_told_by_name_alone() -> None:
 def test_frame_without_options_changes_nothing() -> None:
     """Command line and config file are in the first and the last frame only."""
     assert events_of(command("--plugin", "a"), {}, command("--plugin", "a")) == []
+
+
+def test_a_map_mode_told_in_two_places_is_one_change() -> None:
+    """Config file and command line may both say it, one after the other, and once more on the way back."""
+    both = [
+        command("--database-map-mode", mode) | {"config/eos": f"1\tdatabase-map-mode\t{mode}\n"}
+        for mode in ("mapped", "mapped_private", "mapped")
+    ]
+    changes = [detail for kind, _, detail in events_of(*both) if kind == "map-mode-changed"]
+    assert changes == ["mapped before, mapped_private now", "mapped_private before, mapped now"]
