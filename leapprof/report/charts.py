@@ -15,7 +15,7 @@ import plotly.graph_objects as go  # noqa: TID253
 from numpy.typing import NDArray
 
 from leapprof import units
-from leapprof.model import Chart, Comparison
+from leapprof.model import Chart, Comparison, Verdict
 from leapprof.report import text
 from leapprof.report.labels import metric_label, subject_label
 
@@ -28,6 +28,7 @@ _DECIMAL = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
 _BINARY = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 _UNIT_TEXT = {"percent": "%", "s": "s", "cores": "cores", "per_s": "/s", "count": "", "years": "years"}
 _SERIES_SHARE = 0.76
+_MOVED = frozenset({Verdict.IMPROVED, Verdict.REGRESSED, Verdict.CHANGED})
 _PANEL_GAP = 0.03
 
 
@@ -152,12 +153,20 @@ def drawn_chart(chart: Chart, comparison: Comparison, *, key: str, limit: int) -
     )
 
 
+def _in_reading_order(comparison: Comparison) -> list[Chart]:
+    """Return what changed first, then the other headline metrics, then the rest; each in the order of the table."""
+    ranks = {
+        (m.name, m.subject): 0 if m.verdict in _MOVED else 1 if m.headline else 2 for m in comparison.metrics
+    }
+    return sorted(comparison.charts, key=lambda chart: ranks.get((chart.name, chart.subject), 2))
+
+
 def drawn_charts(comparison: Comparison) -> tuple[DrawnChart, ...]:
     """Return all charts of a comparison as they are drawn."""
     limit = points_a_series(len(comparison.charts))
     return tuple(
         drawn_chart(chart, comparison, key=f"chart-{i}", limit=limit)
-        for i, chart in enumerate(comparison.charts, start=1)
+        for i, chart in enumerate(_in_reading_order(comparison), start=1)
     )
 
 

@@ -88,3 +88,13 @@ def test_an_empty_chart_is_drawn():
         bin_edges=none, before_share=none, after_share=none,
     )  # fmt: skip
     assert figure(drawn_charts(replace(made, charts=(empty,)))[0])["data"]
+
+
+def test_what_changed_is_drawn_first() -> None:
+    """A reader sees the charts of the verdicts before those of metrics that stayed the same."""
+    made = sample()
+    verdicts = {m.name: m.verdict for m in made.metrics}
+    moved = [verdicts.get(d.metric) in {"improved", "regressed", "changed"} for d in drawn_charts(made)]
+    assert moved == sorted(moved, reverse=True)
+    assert any(moved)
+    assert len(moved) == len(made.charts)
