@@ -25,7 +25,10 @@ from leapprof.model import (
     Grade,
     MetricComparison,
     RunPair,
+    WearComparison,
+    WearSide,
 )
+from leapprof.units import tb_per_year
 
 _GRADES = (Grade.TOO_SHORT, Grade.PRELIMINARY, Grade.FULL)
 
@@ -69,7 +72,7 @@ def _check(ordered: Sequence[RecordingTables]) -> None:
 def combined(pairs: Sequence[Comparison]) -> Comparison:
     """Return one comparison of several pairs of the same change.
 
-    Facts, wear and charts are those of the last pair; metrics and headline are of all.
+    Facts and charts are those of the last pair; metrics, wear and headline are of all.
 
     Args:
         pairs: in the order of time, at least two.
@@ -83,16 +86,39 @@ def combined(pairs: Sequence[Comparison]) -> Comparison:
         _judged([x for x in of if x], runs[i], p_values[i], strict[i]) if i in runs else _unpaired(m)
         for i, (m, of) in enumerate(rows)
     )
+    wear = tuple(_mean_wear(row, pairs) for row in last.wear)
     findings = tuple(dict.fromkeys(f for c in pairs for f in c.findings if f.code != "run-to-run-unknown"))
     return replace(
         last,
         before=pairs[0].before,
         metrics=metrics,
+        wear=wear,
         findings=(*findings, _spread_finding(len(pairs))),
-        headline=(_first_sentence(pairs), *headline(metrics, last.wear, (pairs[0].before, last.after))),
+        headline=(_first_sentence(pairs), *headline(metrics, wear, (pairs[0].before, last.after))),
         run_pairs=tuple(runs[i] for i, (m, _) in enumerate(rows) if i in runs and m.headline),
         repeat=tuple(dict.fromkeys(command for c in pairs for command in c.repeat)),
     )
+
+
+def _mean_wear(row: WearComparison, pairs: Sequence[Comparison]) -> WearComparison:
+    """Return a device's wear as the mean over the pairs; its metric tells how they differ, so without interval."""
+    rows = [w for c in pairs for w in c.wear if w.device == row.device]
+    note = f"mean of {len(pairs)} pairs" + (f"; {row.note}" if row.note else "")
+    return replace(
+        row,
+        before=_mean_side([w.before for w in rows if w.before]),
+        after=_mean_side([w.after for w in rows if w.after]),
+        lifetime_years_before=None,
+        lifetime_years_after=None,
+        note=note,
+    )
+
+
+def _mean_side(sides: Sequence[WearSide]) -> WearSide | None:
+    if not sides:
+        return None
+    mean = sum(side.bytes_per_s for side in sides) / len(sides)
+    return WearSide(bytes_per_s=mean, tb_per_year=tb_per_year(mean), ci95=None)
 
 
 def _same(metric: MetricComparison, comparison: Comparison) -> MetricComparison | None:

@@ -29,6 +29,7 @@ from leapprof.units import NS_PER_S
 NS_PER_MS = 1_000_000
 FILLING_BYTES_PER_S = 10e6
 """heap and locked read the state into anonymous memory at drive speed; running, it grows by kilobytes."""
+STOPPED = "nodeos-stopped"
 API, COMMAND_LINE, COUNTERS, LOG = "API", "command line", "counters", "log"
 
 _EXTRA = ("start_ticks", "io_write_bytes_total", "rss_anon_bytes")
@@ -50,6 +51,7 @@ class _Rows:
         start_ticks: of the process.
         life: number of the process, counted from 0.
         lag_ms: head lag, NaN where it was not read.
+        went_away: the last process ended within the recording, which went on without rows of it.
     """
 
     time_s: NDArray[np.float64]
@@ -57,6 +59,7 @@ class _Rows:
     start_ticks: NDArray[np.int64]
     life: NDArray[np.int64]
     lag_ms: NDArray[np.float64]
+    went_away: bool = False
 
 
 def with_stages(nodeos: Table, recording: RecordingTables, where: Mapping[str, str] | None = None) -> Table:
@@ -78,9 +81,28 @@ def with_stages(nodeos: Table, recording: RecordingTables, where: Mapping[str, s
     for one in sorted({name for name in ids if name is not None}):
         at = np.flatnonzero(ids == one)
         rows = _rows_of(nodeos, counters, chain, one, at)
+        rows = replace(rows, went_away=_went_away(recording, one, rows))
         known = next((n for n in recording.manifest.nodeos if n.id == one), None)
         stage[at], source[at] = _told(rows, counters, at, known, _log_lines(recording, one))
     return replace(nodeos, texts={**nodeos.texts, "stage": stage, "stage_source": source})
+
+
+def _went_away(recording: RecordingTables, one: str, rows: _Rows) -> bool:
+    last_ms = int(rows.wall_ms[-1])
+    stops = (e for e in recording.manifest.events if e.kind == STOPPED and e.subject == one)
+    return any(event.wall_ns // NS_PER_MS > last_ms for event in stops)
+
+
+def _label(rows: _Rows) -> _Labels:
+    """Return the labels that the API tells; a tick without process stands for the time after the last row."""
+    more = 1 if rows.went_away else 0
+    labels = label_stages(
+        np.append(rows.time_s, rows.time_s[-1:][:more] + 1.0),
+        np.append(np.ones(rows.life.size, dtype=np.bool_), np.zeros(more, dtype=np.bool_)),
+        np.append(rows.lag_ms, np.full(more, np.nan)),
+        np.append(rows.life, rows.life[-1:][:more]).astype(np.int64),
+    )
+    return labels[: rows.life.size]
 
 
 def _rows_of(nodeos: Table, counters: Table, chain: Table, one: str, at: NDArray[np.intp]) -> _Rows:
@@ -131,8 +153,7 @@ def _told(
     labels = np.full(rows.life.size, None, dtype=object)
     source = labels.copy()
     if has_answer:
-        up = np.ones(rows.life.size, dtype=np.bool_)
-        labels = label_stages(rows.time_s, up, rows.lag_ms, rows.life.astype(np.int64))
+        labels = _label(rows)
         source[:] = API
         _put(labels, source, _from_command_line(rows, labels, known), COMMAND_LINE)
         _put(labels, source, _from_memory(rows, labels, known, counters, at), COUNTERS)

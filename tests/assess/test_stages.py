@@ -128,3 +128,18 @@ def test_a_replay_of_no_blocks_is_none() -> None:
     """Nodeos says at every clean start that it replayed 0 blocks."""
     log = ((5, "replayed", "replayed 0 blocks in 3 seconds, 0.1 ms/block"),)
     assert not any(stage == "replaying" for stage, _, _ in told(recording(lag_from=10, log=log)))
+
+
+def test_a_quick_stop_is_no_live_node() -> None:
+    """A process that is gone before its next answer was due has been stopping since its last one."""
+    still_there = recording(lag_to=111)
+    assert told(still_there)[-1] == ("live", "API", N)
+    gone = Event(
+        boottime_ns=0,
+        wall_ns=START_WALL_NS + (N + 1) * NS,
+        kind="nodeos-stopped",
+        subject=still_there.manifest.nodeos[0].id,
+        detail="",
+    )
+    stopped = replace(still_there, manifest=replace(still_there.manifest, events=(gone,)))
+    assert told(stopped) == [("live", "API", 111), ("stopping", "API", 9)]
