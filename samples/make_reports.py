@@ -10,6 +10,7 @@ from pathlib import Path
 from leapprof.assess.compare import compare, compare_cut
 from leapprof.assess.load import load
 from leapprof.assess.material import CompareOptions
+from leapprof.assess.pairs import compare_pairs
 from leapprof.model import Comparison, MetricComparison, PublishedFigure
 from leapprof.report import Format, write
 from leapprof.units import NS_PER_S, format_bytes_per_s, format_tb_per_year, significant
@@ -23,6 +24,11 @@ EOS_CHANGE_NS = int(datetime(2024, 1, 22, 20, tzinfo=UTC).timestamp()) * NS_PER_
 def _pair(before: str, after: str, *, across: bool = False) -> Comparison:
     repeat = f"leapprof compare samples/{before} samples/{after}" + (" --across" if across else "")
     return compare(load(HERE / before), load(HERE / after), CompareOptions(across=across, repeat=(repeat,)))
+
+
+def _alternating(*names: str) -> Comparison:
+    repeat = "leapprof compare --pairs " + " ".join(f"samples/{name}" for name in names)
+    return compare_pairs([load(HERE / name) for name in names], CompareOptions(repeat=(repeat,)))
 
 
 def _cut(recording: str, change_ns: int, change: str) -> Comparison:
@@ -139,6 +145,15 @@ CASES = (
         folder="nodeos-v5-folios", make=lambda: _pair("nodeos-v5/mapped", "nodeos-v5/mapped-4k-folios")
     ),
     ReportCase(folder="nodeos-v4", make=lambda: _pair("nodeos-v4/mapped", "nodeos-v4/heap")),
+    ReportCase(
+        folder="standin-abab",
+        make=lambda: _alternating(
+            "standin-abab/1-mapped",
+            "standin-abab/2-mapped_private",
+            "standin-abab/3-mapped",
+            "standin-abab/4-mapped_private",
+        ),
+    ),
     ReportCase(folder="eosphere-cpu", make=_eos_month),
     ReportCase(folder="eosphere-drive", make=_eos_drive),
     ReportCase(folder="wax-cpu", make=_wax),
