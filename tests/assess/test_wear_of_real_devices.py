@@ -63,7 +63,7 @@ def mounted(image: Path, size: int, point: Path) -> Iterator[str]:
         try:
             yield Path(device).name
         finally:
-            run("umount", str(point))
+            run("umount", "--lazy", str(point))  # another program may look at it at this very moment
     finally:
         run("losetup", "--detach", device)
 
