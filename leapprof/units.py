@@ -19,6 +19,9 @@ TB = 10**12
 DAY_S = 86_400
 YEAR_S = 365 * DAY_S
 NS_PER_S = 1_000_000_000
+NS_PER_MS = 1_000_000
+TICKS_PER_S = 100
+"""USER_HZ of proc(5): the same on every architecture that runs nodeos."""
 
 _DECIMAL = ((10**15, "PB"), (10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
 _BINARY = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))

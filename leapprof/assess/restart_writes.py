@@ -9,10 +9,9 @@ from leapprof.assess.samples import RecordingTables, read_samples
 from leapprof.endurance.exits import fit_exits
 from leapprof.endurance.lifetime import DEFAULT_RESTARTS_PER_YEAR
 from leapprof.model.wear import ExitGrowth, RestartCost
-from leapprof.units import DAY_S, YEAR_S, format_duration
+from leapprof.units import DAY_S, TICKS_PER_S, YEAR_S, format_duration
 
 LEAST_HISTORY_S = 7 * DAY_S * 0.99
-TICKS_PER_S = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 
 from leapprof.assess.samples import RecordingTables, Samples, read_samples
 from leapprof.model import Event
-from leapprof.units import NS_PER_S
+from leapprof.units import NS_PER_S, TICKS_PER_S
 
 WRITE_BACK_S = 35.0
 LONGEST_STOP_S = 3600.0
 STOPPED, STARTED, RESTARTED = "nodeos-stopped", "nodeos-started", "nodeos-restarted"
 SAYS_STOPPING = ("log-shutdown", "log-writing")
-TICKS_PER_S = 100
 HTTP_OK = 200
 
 

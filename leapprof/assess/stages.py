@@ -24,9 +24,8 @@ from leapprof.nodeos.stages import (
     label_stages,
     with_writing,
 )
-from leapprof.units import NS_PER_S
+from leapprof.units import NS_PER_MS, NS_PER_S
 
-NS_PER_MS = 1_000_000
 FILLING_BYTES_PER_S = 10e6
 """heap and locked read the state into anonymous memory at drive speed; running, it grows by kilobytes."""
 STOPPED = "nodeos-stopped"

@@ -8,9 +8,8 @@ prometheus_plugin.cpp without a prefix; Leap 5.0.3 to Spring 1.2 metrics.hpp wit
 from dataclasses import dataclass
 from enum import StrEnum
 
-from leapprof.units import SECTOR_BYTES
+from leapprof.units import SECTOR_BYTES, TICKS_PER_S
 
-TICKS_PER_S = 100.0
 US_PER_S = 1e6
 MS_PER_S = 1e3
 

@@ -17,7 +17,7 @@ from leapprof.importers.prom_read import Scrapes, read_query, read_scrapes
 from leapprof.importers.prom_server import Server
 from leapprof.importers.prom_targets import FetchRequest, Target, check_request, find_targets, grid_of
 from leapprof.model import Event, Finding, Host, Nodeos, Topology
-from leapprof.units import NS_PER_S
+from leapprof.units import NS_PER_S, TICKS_PER_S
 
 BOOT_JITTER_S = 30.0
 FOUR_KN_FACTOR = 8
@@ -121,7 +121,7 @@ def _cpu(server: Server, target: Target, scrapes: Scrapes) -> Columns:
         for labels, values in answer.series.items():
             column = modes.get(dict(labels).get("mode", ""))
             if column:
-                columns[column] = values * names.TICKS_PER_S
+                columns[column] = values * TICKS_PER_S
     cpus = target.select(names.CPU_NAMES, 'mode="idle"')
     for values in read_query(server, f"count(count by (cpu) ({cpus}))", scrapes).series.values():
         columns["cpus_online"] = values
@@ -217,7 +217,7 @@ def _add_nodeos(name: str, columns: Columns, scrapes: Scrapes, parts: _Parts) ->
     if started_s is not None and parts.boots_s:
         boots = np.array(parts.boots_s)
         at = np.maximum(np.searchsorted(boots, scrapes.wall_ns / NS_PER_S, side="right") - 1, 0)
-        columns["start_ticks"] = (np.where(started_s > 0, started_s, np.nan) - boots[at]) * names.TICKS_PER_S
+        columns["start_ticks"] = (np.where(started_s > 0, started_s, np.nan) - boots[at]) * TICKS_PER_S
         parts.events += _restarts(name, columns["start_ticks"], scrapes)
     io_columns = [c for c in ("io_read_bytes_total", "io_write_bytes_total") if c in columns]
     if io_columns and not any(np.nansum(columns[c]) > 0 for c in io_columns):
@@ -231,7 +231,7 @@ def _add_nodeos(name: str, columns: Columns, scrapes: Scrapes, parts: _Parts) ->
 
 def _restarts(name: str, start_ticks: NDArray[np.float64], scrapes: Scrapes) -> list[Event]:
     known = np.flatnonzero(np.isfinite(start_ticks))
-    moved = known[1:][np.abs(np.diff(start_ticks[known])) > names.TICKS_PER_S]
+    moved = known[1:][np.abs(np.diff(start_ticks[known])) > TICKS_PER_S]
     return [
         Event(
             boottime_ns=0,

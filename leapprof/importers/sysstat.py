@@ -20,10 +20,9 @@ from leapprof.errors import ParseError
 from leapprof.importers.blocks import Block, Imported, Intervals, imported_rates, intervals
 from leapprof.importers.devices import devices_of
 from leapprof.model import Host
-from leapprof.units import KIB, NS_PER_S, YEAR_S
+from leapprof.units import KIB, NS_PER_S, TICKS_PER_S, YEAR_S
 
 PROBE = "sadf -j"
-TICKS_PER_S = 100.0
 US_PER_S = 1_000_000.0
 PERCENT = 100.0
 LARGEST = 1e18

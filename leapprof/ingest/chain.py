@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from leapprof.errors import ParseError
 from leapprof.nodeos.api import chain_metrics, parse_db_size, parse_get_info, parse_metrics
 from leapprof.probes.text import integer
+from leapprof.units import NS_PER_MS
 
 GET_INFO = "/v1/chain/get_info"
 DB_SIZE = "/v1/db_size/get"
 METRICS = "/v1/prometheus/metrics"
 
 _HTTP_OK = 200
-_NS_PER_MS = 1_000_000
 _MAX_METRIC = 2**63 - 1
 
 
@@ -81,7 +81,7 @@ def _body_columns(path: str, body: str, wall_ns: int) -> dict[str, int | None]:
             "head_block": info.head_block,
             "lib_block": info.lib_block,
             "head_block_time_ms": info.head_block_time_ms,
-            "head_lag_ms": wall_ns // _NS_PER_MS - info.head_block_time_ms,
+            "head_lag_ms": wall_ns // NS_PER_MS - info.head_block_time_ms,
         }
     if path == DB_SIZE:
         size = parse_db_size(body)

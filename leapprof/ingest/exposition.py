@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from leapprof.ingest.columns import TABLES
 from leapprof.model import Nodeos, Recording, Table
+from leapprof.units import NS_PER_MS
 
 PREFIX = "leapprof"
 KEY_GAUGES = ("seq", "boottime_ns", "boot")
 DERIVED_TEXTS = frozenset({"stage"})
 """Text columns that are worked out on reading and are no labels."""
 INFO = f"{PREFIX}_recording_info"
-NS_PER_MS = 1_000_000
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
 Labels = Mapping[str, str]
 

@@ -9,10 +9,10 @@ from leapprof.ingest.lives import Identity
 from leapprof.model import Event, Frame
 from leapprof.nodeos.logs import LineKind
 from leapprof.nodeos.told import ToldLine, parse_told
+from leapprof.units import NS_PER_MS
 
 LOG_EVENT = "log-"
 MAX_EVENTS_PER_NODEOS = 500
-NS_PER_MS = 1_000_000
 NS_PER_TICK = 10_000_000
 _DONE = {LineKind.WRITING: "written", LineKind.PRELOADING: "preloaded"}
 

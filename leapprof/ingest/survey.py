@@ -20,11 +20,10 @@ from leapprof.ingest.topology import build_topology
 from leapprof.model import Frame, Host, Nodeos, ReadStatus, Section, Topology
 from leapprof.nodeos.privacy import allowed_option_names
 from leapprof.nodeos.told import shown_options, told_options, told_places
-from leapprof.units import NS_PER_S
+from leapprof.units import NS_PER_MS, NS_PER_S
 
 CONFIG_FILE = "config.ini"
 USER_HZ = 100
-NS_PER_MS = 1_000_000
 _INFO_METRIC = ("nodeos_info",)
 
 

@@ -8,12 +8,12 @@ import struct
 from dataclasses import dataclass
 
 from leapprof.errors import ParseError
+from leapprof.units import NS_PER_MS
 
 _PROBE = "ship"
 _STATUS, _BLOCKS = 0, 1
 _EPOCH_MS = 946_684_800_000
 _SLOT_MS = 500
-_NS_PER_MS = 1_000_000
 _ID_BYTES = 32
 _POSITION_BYTES = 4 + _ID_BYTES
 _FOREVER = 2**32 - 1
@@ -116,5 +116,5 @@ def parse_block(data: bytes) -> BlockMessage | None:
         reader.take(_POSITION_BYTES)
     stamp_ns = None
     if reader.optional() and reader.varint() >= 4:
-        stamp_ns = (_EPOCH_MS + reader.number() * _SLOT_MS) * _NS_PER_MS
+        stamp_ns = (_EPOCH_MS + reader.number() * _SLOT_MS) * NS_PER_MS
     return BlockMessage(number=number, block_id=block_id, stamp_ns=stamp_ns)
