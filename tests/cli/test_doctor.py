@@ -1,35 +1,17 @@
 """`leapprof doctor` on a machine that runs the stand-in lists it with everything that is known."""
 
-import io
 import json
-import sys
 from collections.abc import Iterator
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
 
 from leapprof.cli.doctor_lines import nodeos_lines
-from leapprof.cli.main import main
 from leapprof.model import Nodeos, Topology
 from leapprof.standin.runner import Running, free_address
+from tests.support.program import leapprof
 
 WIF = "5KQwrPbwdL6PhXujxW37FSSQZ1JiwsST4cqQzDeyXtP79zkvFD3"
-
-
-def leapprof(*words: str) -> tuple[int, str, str]:
-    """Run the program in this process; return exit code, stdout and stderr."""
-    out, err, before = io.StringIO(), io.StringIO(), sys.argv
-    sys.argv = ["leapprof", *words]
-    code: object = 0
-    try:
-        with redirect_stdout(out), redirect_stderr(err):
-            main()
-    except SystemExit as end:
-        code = end.code
-    finally:
-        sys.argv = before
-    return (code if isinstance(code, int) else 0), out.getvalue(), err.getvalue()
 
 
 @pytest.fixture(scope="module")

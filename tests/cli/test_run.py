@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.experiment.harness import ROOT, leapprof
+from tests.experiment.harness import ROOT
+from tests.support.program import leapprof
 
 BOOK = ROOT / "playbooks" / "mapped-to-mapped-private.yml"
 

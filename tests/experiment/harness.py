@@ -1,7 +1,6 @@
 """Stand-ins on a "host" behind a real sshd, started and stopped by scripts, for tests that run playbooks."""
 
 import contextlib
-import io
 import json
 import os
 import shlex
@@ -10,11 +9,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
-from leapprof.cli.main import main
 from leapprof.standin.runner import free_address
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,30 +34,6 @@ pid=$(cat pid)
 kill -TERM "$pid" 2>/dev/null || exit 0
 while [ -d "/proc/$pid" ] && ! grep -q '^State:.Z' "/proc/$pid/status"; do sleep 0.02; done
 """
-
-
-@dataclass(frozen=True)
-class Done:
-    """How the program ended."""
-
-    code: int
-    out: str
-    err: str
-
-
-def leapprof(*words: str) -> Done:
-    """Run the program in this process."""
-    out, err, before = io.StringIO(), io.StringIO(), sys.argv
-    sys.argv = ["leapprof", *words]
-    code: object = 0
-    try:
-        with redirect_stdout(out), redirect_stderr(err):
-            main()
-    except SystemExit as end:
-        code = end.code
-    finally:
-        sys.argv = before
-    return Done(code if isinstance(code, int) else 0, out.getvalue(), err.getvalue())
 
 
 def started(*words: str) -> "subprocess.Popen[str]":

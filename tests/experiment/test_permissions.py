@@ -4,7 +4,8 @@ import os
 
 import pytest
 
-from tests.experiment.harness import leapprof, running, write_inventory
+from tests.experiment.harness import running, write_inventory
+from tests.support.program import leapprof
 from tests.support.sshd import needs_sshd, sshd, unprivileged_user
 
 pytestmark = [

@@ -12,13 +12,13 @@ import pytest
 
 from tests.experiment.harness import (
     Node,
-    leapprof,
     log_entries,
     run_directory,
     running,
     started,
     write_inventory,
 )
+from tests.support.program import leapprof
 from tests.support.sshd import needs_sshd, sshd
 
 pytestmark = needs_sshd

@@ -5,7 +5,8 @@ import shlex
 
 import pytest
 
-from tests.experiment.harness import leapprof, running, write_inventory
+from tests.experiment.harness import running, write_inventory
+from tests.support.program import leapprof
 from tests.support.sshd import needs_sshd, sshd
 
 pytestmark = needs_sshd

@@ -14,12 +14,12 @@ from leapprof.experiment.dry_run import dry_run_lines
 from tests.experiment.harness import (
     ROOT,
     Node,
-    leapprof,
     log_entries,
     run_directory,
     running,
     write_inventory,
 )
+from tests.support.program import leapprof
 from tests.support.sshd import Sshd, needs_sshd, sshd
 
 PLAYBOOKS = sorted((ROOT / "playbooks").glob("*.yml"))
