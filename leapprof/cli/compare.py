@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from leapprof.cli.options import InventoryOption
+from leapprof.cli.values import parse_duration_s, parse_time_ns
 from leapprof.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ REGRESSION_EXIT = 10
 INCONCLUSIVE_EXIT = 11
 FAIL_ON = ("regression", "inconclusive")
 FORMATS = ("html", "md", "json", "csv", "png")
-_UNIT_S = {"s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 _MOST_FOLDERS = 10_000
 
 
@@ -41,7 +41,7 @@ def command(
     ] = None,
     window: Annotated[
         str | None,
-        typer.Option(help="Part of each recording: 6h (its last six hours) or 30min..3h (from its start)."),
+        typer.Option(help="Part of each recording: 6h (its last six hours), 30min..3h (from its start), ..3h."),
     ] = None,
     control: Annotated[
         tuple[Path, Path] | None,
@@ -238,17 +238,7 @@ def _moment_ns(text: str) -> int | None:
     Raises:
         ConfigError: it is no moment, or has no time zone.
     """
-    if text == "auto":
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise ConfigError(
-            f"{text!r} is no moment such as 2024-05-01T12:00:00Z, and not auto", key="--change-at"
-        ) from None
-    if moment.tzinfo is None:
-        raise ConfigError(f"{text!r} has no time zone: add Z for UTC", key="--change-at")
-    return round(moment.timestamp()) * 10**9
+    return None if text == "auto" else parse_time_ns(text, "--change-at")
 
 
 def _window(text: str | None) -> "WindowChoice | None":
@@ -263,22 +253,6 @@ def _window(text: str | None) -> "WindowChoice | None":
         return None
     first, dots, last = text.partition("..")
     if not dots:
-        return WindowChoice(last_s=_seconds(first))
-    return WindowChoice(from_s=_seconds(first) if first else None, to_s=_seconds(last) if last else None)
-
-
-def _seconds(text: str) -> float:
-    """Return a length of time such as 90s, 30min, 6h or 2d.
-
-    Raises:
-        ConfigError: it is none.
-    """
-    number = text.strip().rstrip("smhdin")
-    unit = text.strip()[len(number) :] or "s"
-    try:
-        seconds = float(number) * _UNIT_S[unit]
-    except (ValueError, KeyError):
-        raise ConfigError(f"{text!r} is no length of time such as 30min or 6h", key="--window") from None
-    if not 0 <= seconds < 10 * 365 * 86_400:
-        raise ConfigError(f"{text!r} is not between 0 and ten years", key="--window")
-    return seconds
+        return WindowChoice(last_s=parse_duration_s(first, "--window"))
+    from_s, to_s = (parse_duration_s(part, "--window") if part else None for part in (first, last))
+    return WindowChoice(from_s=from_s, to_s=to_s)

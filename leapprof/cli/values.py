@@ -4,9 +4,10 @@ import re
 from datetime import datetime
 
 from leapprof.errors import ConfigError, quoted
-from leapprof.units import NS_PER_S
+from leapprof.units import NS_PER_S, YEAR_S
 
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
+_LONGEST_S = 10 * YEAR_S
 _DURATION_PART = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)(ms|s|min|m|h|d|w)")
 
 
@@ -18,7 +19,7 @@ def parse_duration_s(text: str, key: str) -> float:
         key: name of the option, for the message.
 
     Raises:
-        ConfigError: it has another form, or is 0.
+        ConfigError: it has another form, is 0, or longer than ten years.
     """
     stripped = text.strip()
     parts = _DURATION_PART.findall(stripped)
@@ -27,6 +28,8 @@ def parse_duration_s(text: str, key: str) -> float:
     seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
     if seconds <= 0:
         raise ConfigError(f"{quoted(text)} is not longer than 0", key=key)
+    if seconds > _LONGEST_S:
+        raise ConfigError(f"{quoted(text)} is longer than ten years", key=key)
     return seconds
 
 

@@ -17,9 +17,9 @@ def test_durations_are_read(text: str, seconds: float) -> None:
     assert parse_duration_s(text, "duration") == pytest.approx(seconds)
 
 
-@pytest.mark.parametrize("text", ["", "0", "0s", "-1s", "6", "6 h", "h", "1x", "1e3s", "∞", "6h?"])
+@pytest.mark.parametrize("text", ["", "0", "0s", "-1s", "6", "6 h", "h", "1x", "1e3s", "∞", "6h?", "522w"])
 def test_other_durations_say_what_is_accepted(text: str) -> None:
-    """A number without unit, nothing, zero and a negative one are refused."""
+    """A number without unit, nothing, zero, a negative one and more than ten years are refused."""
     with pytest.raises(ConfigError, match="duration: "):
         parse_duration_s(text, "duration")
 
