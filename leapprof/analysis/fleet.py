@@ -64,6 +64,38 @@ class Summary:
     outliers: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """What hosts moved by that were not changed.
+
+    Attributes:
+        freedom: degrees of freedom of its standard error.
+    """
+
+    hosts: int
+    mean: float
+    standard_error: float
+    freedom: float
+
+
+def reference_of(controls: Sequence[Unit], freedom: float) -> Reference | None:
+    """Return what the controls moved by together; None without any.
+
+    Args:
+        controls: a single one stands on its own standard error, which does not hold how hosts differ.
+        freedom: degrees of freedom of a single control's standard error.
+    """
+    if len(controls) == 1:
+        one = controls[0]
+        return Reference(hosts=1, mean=one.difference, standard_error=one.standard_error, freedom=freedom)
+    found = random_effects(controls)
+    if found is None:
+        return None
+    return Reference(
+        hosts=found.hosts, mean=found.mean, standard_error=found.standard_error, freedom=found.hosts - 1
+    )
+
+
 def random_effects(units: Sequence[Unit]) -> Summary | None:
     """Return the summary of some hosts; None below two."""
     k = len(units)
@@ -95,12 +127,12 @@ def random_effects(units: Sequence[Unit]) -> Summary | None:
     )
 
 
-def against_controls(changed: Summary, controls: Summary) -> tuple[float, Interval, float]:
+def against_controls(changed: Summary, controls: Reference) -> tuple[float, Interval, float]:
     """Return the mean difference beyond that of the controls, its interval and p value (Welch's degrees of freedom)."""
     value = changed.mean - controls.mean
     parts = changed.standard_error**2, controls.standard_error**2
     error = math.sqrt(sum(parts))
-    freedom = sum(parts) ** 2 / (parts[0] ** 2 / (changed.hosts - 1) + parts[1] ** 2 / (controls.hosts - 1))
+    freedom = sum(parts) ** 2 / (parts[0] ** 2 / (changed.hosts - 1) + parts[1] ** 2 / controls.freedom)
     half = t_quantile(0.5 + CONFIDENCE / 2, freedom) * error
     return value, Interval(low=value - half, high=value + half), t_two_sided(value / error, freedom)
 

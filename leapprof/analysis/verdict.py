@@ -28,6 +28,8 @@ ON_OFF_MEMORY_S = 1200.0
 RANGE_WIDENING = 1.5
 """Where no mean is known: how far beyond the ranges seen the unseen may reach."""
 ALPHA = 0.05
+GRADES = (Grade.TOO_SHORT, Grade.PRELIMINARY, Grade.FULL)
+"""The lowest first."""
 ROUND_UP_S = 600.0
 ROUNDING = 0.99
 """A window may miss this share of a limit: first and last sample never fall on the second."""

@@ -9,13 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from leapprof.analysis.compare import holm, less, p_of_effect
-from leapprof.analysis.verdict import Traits, settle
+from leapprof.analysis.verdict import GRADES, Traits, settle
 from leapprof.assess.metrics import METRICS
 from leapprof.assess.texts import headline, short_effect
-from leapprof.model import Comparison, Effect, Grade, MetricComparison
+from leapprof.model import Comparison, Effect, MetricComparison
 
 _MEMORY_S = {spec.name: spec.memory_s for spec in METRICS}
-_GRADES = (Grade.TOO_SHORT, Grade.PRELIMINARY, Grade.FULL)
 
 
 def with_control(comparison: Comparison, control: Comparison) -> Comparison:
@@ -74,7 +73,7 @@ def _judged(
 ) -> MetricComparison:
     """Return a metric whose verdict stands on what is left beyond the control."""
     assert metric.threshold is not None
-    grade = min(metric.grade, other.grade, key=_GRADES.index)
+    grade = min(metric.grade, other.grade, key=GRADES.index)
     traits = Traits(
         better=metric.better, threshold=metric.threshold, memory_s=_MEMORY_S.get(metric.name, 0.0)
     )

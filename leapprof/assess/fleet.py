@@ -2,77 +2,25 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from leapprof.analysis.compare import difference, holm
-from leapprof.analysis.estimate import estimate
-from leapprof.analysis.fleet import Summary, Unit, against_controls, random_effects
-from leapprof.analysis.verdict import Threshold
-from leapprof.assess.metrics import METRICS
-from leapprof.model import (
-    BatchMeans,
-    Better,
-    Comparison,
-    Effect,
-    Estimate,
-    Finding,
-    Interval,
-    Severity,
-    Verdict,
+from leapprof.analysis.compare import benjamini_hochberg, holm
+from leapprof.analysis.fleet import (
+    Reference,
+    Summary,
+    Unit,
+    against_controls,
+    random_effects,
+    reference_of,
 )
+from leapprof.analysis.verdict import GRADES, Traits, settle
+from leapprof.assess.fleet_hosts import FLEET_METRICS, FleetMetric, HostDifference
+from leapprof.assess.material import info, warning
+from leapprof.model import Effect, Finding, Grade, Interval, Verdict
 
 ALPHA = 0.05
-FEWEST_BATCHES = 3
-"""Three whole days are the least; with fewer a host's own standard error means nothing."""
-DRIVES = "host.drive_write_bytes_per_s"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FleetMetric:
-    """What a metric of a fleet is: name, unit, direction that is good, difference that matters."""
-
-    name: str
-    unit: str
-    better: Better
-    threshold: Threshold
-
-
-FLEET_METRICS: dict[str, FleetMetric] = {
-    **{
-        spec.name: FleetMetric(name=spec.name, unit=spec.unit, better=spec.better, threshold=spec.threshold)
-        for spec in METRICS
-    },
-    DRIVES: FleetMetric(
-        name=DRIVES,
-        unit="bytes_per_s",
-        better=Better.LOWER,
-        threshold=Threshold(absolute=50_000.0, relative=0.2),
-    ),
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostDifference:
-    """One metric of one host on both sides.
-
-    Attributes:
-        subject: device or nodeos, empty for the host.
-        is_control: the host was not changed.
-    """
-
-    host: str
-    subject: str
-    metric: str
-    before: Estimate
-    after: Estimate
-    effect: Effect
-    standard_error: float
-    is_control: bool
-
-    @property
-    def name(self) -> str:
-        """Return the host, with its subject where it has one."""
-        return f"{self.host} {self.subject}".strip()
+MUCH_BETWEEN_HOSTS = 0.5
+MOST_NAMED = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,23 +28,35 @@ class FleetVerdict:
     """One metric of a fleet.
 
     Attributes:
-        before_mean: mean of the changed hosts' means before.
-        changed, controls: summaries; None below two hosts.
+        group: what it is about on every host (HostDifference); empty for the host and its only nodeos.
+        before_mean, after_mean: means of the changed hosts' means.
+        changed: summary of the changed hosts; None below two.
+        controls: what the controls moved by; None without.
         value, ci95: the difference that the verdict is about, that of the controls taken off; None without.
+        threshold: difference that matters.
+        grade: the lowest of the hosts'; preliminary asks for twice the interval.
         reason: one sentence.
     """
 
     metric: FleetMetric
+    group: str
     before_mean: float
     after_mean: float
     changed: Summary | None
-    controls: Summary | None
+    controls: Reference | None
     value: float | None
     ci95: Interval | None
     p_value: float | None
     p_adjusted: float | None
+    threshold: float
+    grade: Grade
     verdict: Verdict
     reason: str
+
+    @property
+    def name(self) -> str:
+        """Return the metric, with what it is about where that is not the host or its only nodeos."""
+        return f"{self.metric.name} ({self.group})" if self.group else self.metric.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,73 +67,54 @@ class Fleet:
     verdicts: tuple[FleetVerdict, ...]
     findings: tuple[Finding, ...]
 
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """Return the names of the hosts that were changed."""
+        return tuple(dict.fromkeys(d.host for d in self.hosts if not d.is_control))
 
-def host_difference(
-    host: str, metric: str, before: BatchMeans, after: BatchMeans, *, is_control: bool
-) -> HostDifference | None:
-    """Return one host's difference; None when a side has too few batches for a standard error."""
-    if min(before.mean.size, after.mean.size) < FEWEST_BATCHES:
-        return None
-    first, second = estimate(before), estimate(after)
-    return _difference(host, "", metric, first, second, is_control=is_control)
-
-
-def of_comparison(host: str, comparison: Comparison, *, is_control: bool) -> tuple[HostDifference, ...]:
-    """Return the differences of a pair of recordings that a fleet is about."""
-    found = []
-    for metric in comparison.metrics:
-        if metric.refused or metric.name not in FLEET_METRICS:
-            continue
-        subject = metric.subject.role or metric.subject.device or metric.subject.nodeos or ""
-        found.append(
-            _difference(host, subject, metric.name, metric.before, metric.after, is_control=is_control)
-        )
-    return tuple(one for one in found if one is not None)
-
-
-def _difference(
-    host: str, subject: str, metric: str, before: Estimate | None, after: Estimate | None, *, is_control: bool
-) -> HostDifference | None:
-    if before is None or after is None or before.standard_error is None or after.standard_error is None:
-        return None
-    return HostDifference(
-        host=host,
-        subject=subject,
-        metric=metric,
-        before=before,
-        after=after,
-        effect=difference(before, after),
-        standard_error=(before.standard_error**2 + after.standard_error**2) ** 0.5,
-        is_control=is_control,
-    )
+    @property
+    def controls(self) -> tuple[str, ...]:
+        """Return the names of the hosts that were not."""
+        return tuple(dict.fromkeys(d.host for d in self.hosts if d.is_control))
 
 
 def fleet(differences: Iterable[HostDifference]) -> Fleet:
-    """Return the verdicts of all metrics of some hosts."""
-    hosts = tuple(sorted(differences, key=lambda d: (d.metric, d.is_control, d.host, d.subject)))
-    by_metric: Mapping[str, list[HostDifference]] = defaultdict(list)
+    """Return the verdicts of all metrics of some hosts, those of the headline first."""
+    order = list(FLEET_METRICS)
+    hosts = tuple(
+        sorted(differences, key=lambda d: (order.index(d.metric), d.group, d.is_control, d.host, d.subject))
+    )
+    grouped: Mapping[tuple[str, str], list[HostDifference]] = defaultdict(list)
     for one in hosts:
-        by_metric[one.metric].append(one)
-    plain = [
-        _summarised(name, found) for name, found in by_metric.items() if any(not d.is_control for d in found)
-    ]
-    adjusted = holm([verdict.p_value for verdict in plain])
-    verdicts = tuple(_judged(verdict, p) for verdict, p in zip(plain, adjusted, strict=True))
+        grouped[one.metric, one.group].append(one)
+    of_changed = [found for found in grouped.values() if any(not d.is_control for d in found)]
+    plain = sorted((_summarised(found) for found in of_changed), key=lambda v: not v.metric.headline)
+    strict = holm([v.p_value if v.metric.headline else None for v in plain])
+    loose = benjamini_hochberg([None if v.metric.headline else v.p_value for v in plain])
+    verdicts = tuple(
+        _judged(v, s if s is not None else other, grouped[v.metric.name, v.group])
+        for v, s, other in zip(plain, strict, loose, strict=True)
+    )
     return Fleet(hosts=hosts, verdicts=verdicts, findings=_findings(verdicts))
 
 
-def _summarised(name: str, found: Sequence[HostDifference]) -> FleetVerdict:
+def _summarised(found: Sequence[HostDifference]) -> FleetVerdict:
+    """Return one metric of one group, not yet judged."""
     changed = [d for d in found if not d.is_control]
     controls = [d for d in found if d.is_control]
-    summary, reference = random_effects(_units(changed)), random_effects(_units(controls))
+    summary = random_effects(_units(changed))
+    reference = reference_of(_units(controls), controls[0].freedom) if controls else None
     value = ci95 = p_value = None
     if summary is not None:
         value, ci95, p_value = summary.mean, summary.ci95, summary.p_value
         if reference is not None:
             value, ci95, p_value = against_controls(summary, reference)
+    metric = FLEET_METRICS[found[0].metric]
+    before_mean = sum(d.before.mean for d in changed) / len(changed)
     return FleetVerdict(
-        metric=FLEET_METRICS[name],
-        before_mean=sum(d.before.mean for d in changed) / len(changed),
+        metric=metric,
+        group=found[0].group,
+        before_mean=before_mean,
         after_mean=sum(d.after.mean for d in changed) / len(changed),
         changed=summary,
         controls=reference,
@@ -181,6 +122,8 @@ def _summarised(name: str, found: Sequence[HostDifference]) -> FleetVerdict:
         ci95=ci95,
         p_value=p_value,
         p_adjusted=None,
+        threshold=metric.threshold.of(before_mean),
+        grade=Grade.TOO_SHORT,
         verdict=Verdict.INCONCLUSIVE,
         reason="",
     )
@@ -192,56 +135,49 @@ def _units(differences: Sequence[HostDifference]) -> list[Unit]:
     ]
 
 
-def _judged(plain: FleetVerdict, p_adjusted: float | None) -> FleetVerdict:
-    """Return a metric with its verdict: fail closed, and nothing smaller than what matters is a change."""
-    from dataclasses import replace
-
-    verdict, reason = Verdict.INCONCLUSIVE, "one host is no fleet: two or more are needed"
-    if plain.value is not None and plain.ci95 is not None:
-        threshold = plain.metric.threshold.of(plain.before_mean)
-        inside = -threshold < plain.ci95.low and plain.ci95.high < threshold
-        proven = p_adjusted is not None and p_adjusted < ALPHA and not plain.ci95.low <= 0 <= plain.ci95.high
-        if inside:
-            verdict, reason = Verdict.UNCHANGED, "the whole interval lies below what matters"
-        elif proven and abs(plain.value) >= threshold:
-            verdict, reason = (
-                _direction(plain.metric.better, plain.value),
-                "the interval leaves out no difference",
-            )
-        elif proven:
-            reason = "a difference is there, and smaller than what matters at its best guess"
-        else:
-            reason = "the interval holds no difference as well as one that matters"
-    return replace(plain, p_adjusted=p_adjusted, verdict=verdict, reason=reason)
-
-
-def _direction(better: Better, value: float) -> Verdict:
-    if better is Better.NEITHER:
-        return Verdict.CHANGED
-    return Verdict.IMPROVED if (value < 0) == (better is Better.LOWER) else Verdict.REGRESSED
+def _judged(plain: FleetVerdict, p_adjusted: float | None, hosts: Sequence[HostDifference]) -> FleetVerdict:
+    """Return a metric with its verdict, by the rules that hold for one host's."""
+    grade = min((d.grade for d in hosts if d.grade is not None), key=GRADES.index, default=Grade.FULL)
+    reason = "one host is no fleet: two or more are needed"
+    if plain.value is None:
+        return replace(plain, grade=Grade.TOO_SHORT, reason=reason)
+    effect = Effect(value=plain.value, ci95=plain.ci95)
+    traits = Traits(better=plain.metric.better, threshold=plain.threshold, memory_s=0.0)
+    verdict, reason = settle(effect, p_adjusted if plain.metric.headline else None, traits, grade)
+    weak = [d.host for d in hosts if d.grade is Grade.PRELIMINARY]
+    if weak:
+        reason += f" (preliminary on {', '.join(weak[:MOST_NAMED])})"
+    return replace(plain, p_adjusted=p_adjusted, grade=grade, verdict=verdict, reason=reason)
 
 
 def _findings(verdicts: Sequence[FleetVerdict]) -> tuple[Finding, ...]:
+    """Return who stands out, how unlike hosts are, and what a single control does not tell."""
     found = []
     for one in verdicts:
         if one.changed is None:
             continue
         if one.changed.outliers:
             found.append(
-                Finding(
-                    code="hosts-stand-out",
-                    severity=Severity.WARNING,
-                    message=f"{one.metric.name}: {', '.join(one.changed.outliers[:10])} changed unlike the others.",
-                    hint="Look at these hosts first: another load, drive or config, or the change did not take there.",
+                warning(
+                    "hosts-stand-out",
+                    f"{one.name}: {', '.join(one.changed.outliers[:MOST_NAMED])} changed unlike the others.",
+                    "Look at these hosts first: another load, drive or config, or the change did not take there.",
                 )
             )
-        if one.changed.q_p_value < ALPHA and one.changed.i2 > 0.5:
+        if one.changed.q_p_value < ALPHA and one.changed.i2 > MUCH_BETWEEN_HOSTS:
             found.append(
-                Finding(
-                    code="hosts-differ",
-                    severity=Severity.INFO,
-                    message=f"{one.metric.name}: {100 * one.changed.i2:.0f} % of the variance lies between hosts.",
-                    hint="Read the prediction interval, not the mean's, for one more host.",
+                info(
+                    "hosts-differ",
+                    f"{one.name}: {100 * one.changed.i2:.0f} % of the variance lies between hosts.",
+                    "Read the prediction interval, not the mean's, for one more host.",
                 )
             )
+    if any(one.controls is not None and one.controls.hosts == 1 for one in verdicts):
+        found.append(
+            info(
+                "one-control",
+                "A single control was taken off: how hosts differ that were not changed is not in the intervals.",
+                "Record two controls or more at the same times.",
+            )
+        )
     return tuple(found)

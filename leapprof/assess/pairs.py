@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from leapprof.analysis.compare import holm, p_of_effect
 from leapprof.analysis.runs import FEWEST_PAIRS, between_pairs, p_between, within_runs
-from leapprof.analysis.verdict import Traits, settle
+from leapprof.analysis.verdict import GRADES, Traits, settle
 from leapprof.assess.compare import compare
 from leapprof.assess.material import CompareOptions, info
 from leapprof.assess.metrics import spec_of
@@ -29,8 +29,6 @@ from leapprof.model import (
     WearSide,
 )
 from leapprof.units import tb_per_year
-
-_GRADES = (Grade.TOO_SHORT, Grade.PRELIMINARY, Grade.FULL)
 
 
 def compare_pairs(recordings: Sequence[RecordingTables], options: CompareOptions | None = None) -> Comparison:
@@ -164,9 +162,9 @@ def _judged(
 ) -> MetricComparison:
     """Return one metric over all pairs."""
     last, enough = of[-1], len(of) >= FEWEST_PAIRS
-    grade = min((m.grade for m in of), key=_GRADES.index)
+    grade = min((m.grade for m in of), key=GRADES.index)
     if not enough:
-        grade = min(grade, Grade.PRELIMINARY, key=_GRADES.index)
+        grade = min(grade, Grade.PRELIMINARY, key=GRADES.index)
     effect = runs.between if enough else within_runs(runs.difference)
     threshold = max((m.threshold for m in of if m.threshold is not None), default=0.0)
     traits = Traits(better=last.better, threshold=threshold, memory_s=spec_of(last.name).memory_s)

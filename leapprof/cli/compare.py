@@ -41,7 +41,9 @@ def command(
     ] = None,
     window: Annotated[
         str | None,
-        typer.Option(help="Part of each recording: 6h (its last six hours), 30min..3h (from its start), ..3h."),
+        typer.Option(
+            help="Part of each recording: 6h (its last six hours), 30min..3h (from its start), ..3h."
+        ),
     ] = None,
     control: Annotated[
         tuple[Path, Path] | None,

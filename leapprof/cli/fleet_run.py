@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leapprof.analysis.batch import batch_length_s
-from leapprof.assess.fleet import Fleet, HostDifference, fleet, host_difference, of_comparison
+from leapprof.assess.fleet import Fleet, fleet
+from leapprof.assess.fleet_hosts import HostDifference, host_difference, of_comparison
 from leapprof.cli.prometheus_options import open_server
 from leapprof.cli.values import parse_duration_s, parse_time_ns
 from leapprof.errors import ConfigError, NotEnoughDataError

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from leapprof.analysis.fleet import Unit, against_controls, random_effects
+from leapprof.analysis.fleet import Unit, against_controls, random_effects, reference_of
 
 
 def _units(y, se):
@@ -73,11 +73,24 @@ def test_controls_take_off_what_happened_to_everybody():
     """A busier chain moved all hosts by 2; the change moved half of them by 1 more."""
     rng = np.random.default_rng(3)
     changed = random_effects(_units(3 + rng.normal(0, 0.1, 30), [0.1] * 30))
-    controls = random_effects(_units(2 + rng.normal(0, 0.1, 30), [0.1] * 30))
+    controls = reference_of(_units(2 + rng.normal(0, 0.1, 30), [0.1] * 30), 1.0)
     value, ci95, p = against_controls(changed, controls)
     assert value == pytest.approx(1.0, abs=0.1)
     assert ci95.low < 1.0 < ci95.high
     assert p < 1e-6
+
+
+def test_a_single_control_is_taken_off_with_its_own_error():
+    """Its standard error and degrees of freedom count; two fall back on the spread between them."""
+    changed = random_effects(_units([3.0, 3.1, 2.9], [0.1] * 3))
+    one = reference_of(_units([2.0], [0.5]), 20.0)
+    value, ci95, _ = against_controls(changed, one)
+    error = math.hypot(changed.standard_error, 0.5)
+    freedom = error**4 / (changed.standard_error**4 / 2 + 0.5**4 / 20)
+    assert value == pytest.approx(1.0)
+    assert ci95.high - value == pytest.approx(stats.t.ppf(0.975, freedom) * error)
+    assert reference_of(_units([2.0, 4.0], [0.1, 0.1]), 20.0).freedom == 1
+    assert reference_of([], 20.0) is None
 
 
 def test_one_host_is_no_fleet():

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from leapprof.assess.fleet import DRIVES, fleet, host_difference
+from leapprof.assess.fleet import fleet
+from leapprof.assess.fleet_hosts import DRIVES, host_difference
 from leapprof.model import BatchMeans, Verdict
 
 

@@ -1,0 +1,203 @@
+"""One host's differences as a fleet takes them: from a comparison of recordings, or from batch means of a server."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from leapprof.analysis.compare import NORMAL_975, difference
+from leapprof.analysis.estimate import estimate
+from leapprof.analysis.verdict import Threshold
+from leapprof.assess.metrics import METRICS
+from leapprof.model import (
+    BatchMeans,
+    Better,
+    Comparison,
+    Effect,
+    Estimate,
+    Grade,
+    MetricComparison,
+    Subject,
+    Verdict,
+)
+
+FEWEST_BATCHES = 3
+"""Three whole days are the least; with fewer a host's own standard error means nothing."""
+DRIVES = "host.drive_write_bytes_per_s"
+STATE = "state"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetMetric:
+    """What a metric of a fleet is: name, unit, direction that is good, difference that matters.
+
+    Attributes:
+        headline: one of the metrics whose p values Holm adjusts together.
+    """
+
+    name: str
+    unit: str
+    better: Better
+    threshold: Threshold
+    headline: bool
+
+
+FLEET_METRICS: dict[str, FleetMetric] = {
+    **{
+        spec.name: FleetMetric(
+            name=spec.name,
+            unit=spec.unit,
+            better=spec.better,
+            threshold=spec.threshold,
+            headline=spec.headline,
+        )
+        for spec in METRICS
+    },
+    DRIVES: FleetMetric(
+        name=DRIVES,
+        unit="bytes_per_s",
+        better=Better.LOWER,
+        threshold=Threshold(absolute=50_000.0, relative=0.2),
+        headline=True,
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostDifference:
+    """One metric of one host on both sides.
+
+    Attributes:
+        subject: device or nodeos by its own name, empty for the host.
+        group: what it is on every host, so that like is summarised with like: empty for the host and its only
+            nodeos, ``state`` for the device right below the state, else a role or a name.
+        effect: on which the host's own verdict stands: at equal load or beyond its control where it has that.
+        effect_of: clause that says so; None: the plain difference.
+        is_control: the host was not changed.
+        verdict, grade: of the host alone; None where a server was asked.
+    """
+
+    host: str
+    subject: str
+    group: str
+    metric: str
+    before: Estimate
+    after: Estimate
+    effect: Effect
+    standard_error: float
+    is_control: bool
+    effect_of: str | None = None
+    verdict: Verdict | None = None
+    grade: Grade | None = None
+
+    @property
+    def name(self) -> str:
+        """Return the host, with its subject where it has one."""
+        return f"{self.host} {self.subject}".strip()
+
+    @property
+    def freedom(self) -> float:
+        """Return the degrees of freedom of the standard error, by Welch and Satterthwaite."""
+        sides = [(e.standard_error or 0.0, e.degrees_of_freedom or 1) for e in (self.before, self.after)]
+        spread = sum(error**4 / freedom for error, freedom in sides)
+        return sum(error**2 for error, _ in sides) ** 2 / spread if spread > 0 else 1.0
+
+
+def host_difference(
+    host: str, metric: str, before: BatchMeans, after: BatchMeans, *, is_control: bool
+) -> HostDifference | None:
+    """Return one host's difference; None when a side has too few batches for a standard error."""
+    if min(before.mean.size, after.mean.size) < FEWEST_BATCHES:
+        return None
+    first, second = estimate(before), estimate(after)
+    error = _joined_error(first, second)
+    if first is None or second is None or error is None:
+        return None
+    return HostDifference(
+        host=host,
+        subject="",
+        group="",
+        metric=metric,
+        before=first,
+        after=second,
+        effect=difference(first, second),
+        standard_error=error,
+        is_control=is_control,
+    )
+
+
+def of_comparison(host: str, comparison: Comparison, *, is_control: bool) -> tuple[HostDifference, ...]:
+    """Return the differences of a pair of recordings that a fleet is about."""
+    found = [d for m in comparison.metrics if (d := _of_metric(host, m, is_control=is_control)) is not None]
+    return tuple(_grouped(found, comparison))
+
+
+def _of_metric(host: str, metric: MetricComparison, *, is_control: bool) -> HostDifference | None:
+    """Return one metric's difference; None for one that may not be compared, or has no standard error."""
+    before, after, effect = metric.before, metric.after, metric.adjusted or metric.difference
+    error = _joined_error(before, after)
+    if metric.refused or metric.name not in FLEET_METRICS or before is None or after is None or error is None:
+        return None
+    if effect is None or effect.ci95 is None:
+        return None
+    if metric.adjusted is not None:
+        error = (effect.ci95.high - effect.ci95.low) / 2 / NORMAL_975
+    return HostDifference(
+        host=host,
+        subject=_own_name(metric.subject),
+        group="",
+        metric=metric.name,
+        before=before,
+        after=after,
+        effect=effect,
+        standard_error=error,
+        is_control=is_control,
+        effect_of=metric.adjusted_for if metric.adjusted is not None else None,
+        verdict=metric.verdict,
+        grade=metric.grade,
+    )
+
+
+def _joined_error(before: Estimate | None, after: Estimate | None) -> float | None:
+    """Return the standard error of a difference; None when a side has none."""
+    errors = [side.standard_error if side else None for side in (before, after)]
+    if errors[0] is None or errors[1] is None:
+        return None
+    return math.hypot(errors[0], errors[1])
+
+
+def _own_name(subject: Subject) -> str:
+    parts = (subject.nodeos, subject.device, subject.operation, subject.target)
+    return " ".join(part for part in parts if part)
+
+
+def _grouped(found: list[HostDifference], comparison: Comparison) -> Iterator[HostDifference]:
+    """Yield the differences with their groups; where two of a host would share one, their names tell them apart."""
+    groups = [_group(one, comparison) for one in found]
+    times = Counter((one.metric, group) for one, group in zip(found, groups, strict=True))
+    for one, group in zip(found, groups, strict=True):
+        yield replace(one, group=group if times[one.metric, group] == 1 else one.subject)
+
+
+def _group(one: HostDifference, comparison: Comparison) -> str:
+    """Return what the subject of a difference is on every host."""
+    metric = next(
+        m for m in comparison.metrics if m.name == one.metric and _own_name(m.subject) == one.subject
+    )
+    subject = metric.subject
+    if subject.device is not None:
+        of_state = _devices_of_state(comparison)
+        return of_state.get(subject.device) or subject.role or subject.device
+    return subject.operation or ""
+
+
+def _devices_of_state(comparison: Comparison) -> Mapping[str, str]:
+    """Return the devices right below the states: ``state``, with the nodeos's name where a host has several."""
+    recording = comparison.before.recording
+    found: dict[str, list[str]] = {}
+    for nodeos in recording.nodeos:
+        device = recording.topology.device_of(nodeos.state_dir) if nodeos.state_dir else None
+        if device is not None:
+            found.setdefault(device.name, []).append(nodeos.id)
+    alone = len(found) == 1
+    return {device: STATE if alone else f"{STATE} of {', '.join(ids)}" for device, ids in found.items()}
