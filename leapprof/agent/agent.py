@@ -37,6 +37,7 @@ MAX_STRETCH = 64
 MAX_THREADS = 20000
 COMMAND_BYTES = 1 << 20
 COMMAND_TIMEOUT_NS = 30 * NS
+MAX_CONNECTIONS = 20000
 HOLD_NS = 200000000  # how long a frame waits for answers that were asked for in it
 END_TIMEOUT_NS = 10 * NS
 KEY_RUN_CHARS = 40  # a run of so many letters and digits is taken for a key (WIF has 51, hex keys 64)
@@ -1014,18 +1015,24 @@ class CommandCall:
     """A command that the operator allowed: its words as they are, no shell, bounded in bytes and time."""
 
     writes = False
+    kind = b"command/"
 
-    def __init__(self, name, argv, now):
-        self.name = clean(b"command/" + name)
-        self.started, self.deadline = now, now + COMMAND_TIMEOUT_NS
+    def __init__(self, name, work, now, timeout_ns=COMMAND_TIMEOUT_NS):
+        self.name = clean(self.kind + name)
+        self.work = work
+        self.started, self.deadline = now, now + timeout_ns
         self.parts, self.size, self.result = [], 0, None
         self.log = None
         self.fd, writer = os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
-            run_child(argv, writer)
+            self.become(writer)
         os.close(writer)
         os.set_blocking(self.fd, False)
+
+    def become(self, writer):
+        """Do the work in the child; never returns."""
+        run_child(self.work, writer)
 
     def fileno(self):
         return self.fd
@@ -1057,10 +1064,13 @@ class CommandCall:
                 limit += NS
             else:
                 time.sleep(0.001)
-        text = b"".join(self.parts)
+        self.result = status, self.told(b"".join(self.parts), code)[:COMMAND_BYTES]
+
+    def told(self, text, code):
+        """Return what may leave of what the child wrote."""
         if self.log is not None:  # whole lines only: half of one may be half of a key
             text = filter_log(text[: text.rfind(b"\n") + 1], *self.log)
-        self.result = status, (b"exit %d\n" % code + text)[:COMMAND_BYTES]
+        return b"exit %d\n" % code + text
 
     def check(self, now):
         if self.result is None and now >= self.deadline:
@@ -1078,14 +1088,80 @@ class CommandCall:
             self.finish(b"failed")
 
 
+class ConnectCall(CommandCall):
+    """TCP connections to the one address that the operator named, in a child so that nothing else delays them."""
+
+    kind = b"connect/"
+
+    def become(self, writer):
+        make_connections(self.work, writer)
+
+    def told(self, text, code):
+        return text[: text.rfind(b"\n") + 1]
+
+
+def make_connections(work, writer):
+    """Connect so many times and write how long each took; never returns.
+
+    Lines ``family 4`` or ``family 6``, then ``<boottime_ns> <ns, timeout, or the name of the error>`` a try.
+    """
+    try:
+        leave(writer)
+        address, count, interval_ms, timeout_ms, wanted = work
+        host, _, port = address.rpartition(b":")
+        families = {b"4": socket.AF_INET, b"6": socket.AF_INET6}
+        start = boottime_ns()
+        try:
+            wanted = families.get(wanted, socket.AF_UNSPEC)
+            found = socket.getaddrinfo(host.strip(b"[]"), int(port), wanted, socket.SOCK_STREAM)[0]
+        except (OSError, ValueError):
+            os.write(1, b"%d name\n" % start)
+            os._exit(0)
+        os.write(1, b"family %d\n" % (6 if found[0] == socket.AF_INET6 else 4))
+        start = boottime_ns()
+        for number in range(count):
+            left = start + number * interval_ms * 1000000 - boottime_ns()
+            if left > 0:
+                time.sleep(left / 1e9)
+            at = boottime_ns()
+            os.write(1, b"%d %s\n" % (at, connect_once(found[0], found[4], timeout_ms / 1e3)))
+    finally:
+        os._exit(0)
+
+
+def connect_once(family, place, timeout_s):
+    """Return how long a connection took to be made, in nanoseconds, or why it was not."""
+    try:
+        sock = socket.socket(family, socket.SOCK_STREAM)
+    except OSError as error:
+        return errno.errorcode.get(error.errno, "failed").encode("ascii")
+    try:
+        sock.settimeout(timeout_s)
+        began = boottime_ns()
+        sock.connect(place)
+        return b"%d" % (boottime_ns() - began)
+    except socket.timeout:
+        return b"timeout"
+    except OSError as error:
+        return errno.errorcode.get(error.errno, "failed").encode("ascii")
+    finally:
+        sock.close()
+
+
+def leave(writer):
+    """Become a session of its own that holds nothing of the agent's but the pipe, as its output."""
+    os.setsid()
+    null = os.open("/dev/null", os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(writer, 1)
+    os.dup2(null, 2)
+    os.closerange(3, 1024)  # the pipe's other end too: without it a write fails when the agent is gone
+
+
 def run_child(argv, writer):
     """Become the command; never returns."""
     try:
-        os.setsid()
-        null = os.open("/dev/null", os.O_RDWR)
-        os.dup2(null, 0)
-        os.dup2(writer, 1)
-        os.dup2(null, 2)
+        leave(writer)
         path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
         os.execvpe(argv[0], argv, {"PATH": path, "LC_ALL": "C"})
     except OSError:
@@ -1110,6 +1186,7 @@ class Plan:
         self.allowed = frozenset()
         self.host, self.matches, self.configs, self.commands, self.https = [], [], [], [], []
         self.process_files, self.child_files, self.cgroup_files = [], [], []
+        self.connects = []
         self.action = None
         self.marks = []
         allowed = set()
@@ -1157,6 +1234,11 @@ class Plan:
         if name == "http":
             numbers = whole_number(rest[0]), whole_number(rest[4]), whole_number(rest[5])
             self.https.append((numbers[0], rest[1], rest[2], rest[3], numbers[1], numbers[2], tuple(rest[6:])))
+        elif name == "connect":
+            numbers = tuple(whole_number(word) for word in rest[1:4])
+            if not 0 < numbers[0] <= MAX_CONNECTIONS:
+                raise BadPlanError("not so many connections: %d" % numbers[0])
+            self.connects.append((rest[0],) + numbers + (rest[4],))
         elif name == "config":
             self.configs.append((rest[0], rest[1], frozenset(rest[2:])))
         elif name in ("command", "logcommand"):
@@ -1431,6 +1513,8 @@ class Sampler:
             name = b"http/" + spec[1] + spec[3]
             if self.due(spec[0], final) and not any(call.name == name for call in self.calls):
                 self.calls.append(HttpCall(spec, now))
+        if self.tick_no == 0:
+            self.start_connections(now)
         if self.tick_no == 0 or final:
             for name, argv, is_log in self.plan.commands:
                 if not any(call.name == b"command/" + name for call in self.calls):
@@ -1439,6 +1523,14 @@ class Sampler:
                         self.calls[-1].log = (self.plan.marks, self.plan.allowed) if is_log else None
                     except OSError as error:
                         self.add(clean(b"command/" + name), status_of(error))
+
+    def start_connections(self, now):
+        for work in self.plan.connects:
+            longest = COMMAND_TIMEOUT_NS + work[1] * max(work[2], work[3]) * 1000000
+            try:
+                self.calls.append(ConnectCall(work[0], work, now, longest))
+            except OSError as error:
+                self.add(clean(b"connect/" + work[0]), status_of(error))
 
     def note_cost(self, took):
         """Stretch the slow groups when reading takes more than half of the interval, three times running."""

@@ -9,7 +9,7 @@ tab=$(printf '\t.'); tab=${tab%.}
 nl='
 '
 mark=$(printf '\001')
-left_out=http,config,commands,threads,compression,queue,spool,stretch,exe_match,log
+left_out=http,config,commands,threads,compression,queue,spool,stretch,exe_match,log,connect
 exec 3<&0 </dev/null
 read -r run </proc/sys/kernel/random/uuid
 run=${run%%-*}
@@ -540,7 +540,7 @@ take_line() {
     cgroup) number "$1"; cgroups=$cgroups${line#*"$tab"}$nl;;
     allow) allowed="$allowed $1";;
     root) root=$1; proc=$root/proc;;
-    http|config|command|logcommand|logmark|spool) ;;
+    http|config|command|connect|logcommand|logmark|spool) ;;
     *) fail "an unknown directive: $word";;
   esac
 }

@@ -20,13 +20,10 @@ PLAN_FORMAT = 1
 MAX_PLAN_BYTES = 1 << 20
 
 MATCH_KINDS = frozenset({"exe_name", "comm", "cmdline", "pid", "unit"})
-PROCESS_FILES = frozenset(
-    {
-        "stat", "status", "io", "schedstat", "limits", "cgroup", "cmdline", "threads", "exe", "cwd",
-        "log", "mountinfo",
-    }
-)  # fmt: skip
+_FILES_OF_A_PROCESS = "stat status io schedstat limits cgroup cmdline threads exe cwd log mountinfo"
+PROCESS_FILES = frozenset(_FILES_OF_A_PROCESS.split())
 MAX_PEEK_BYTES = 16
+MAX_CONNECTIONS = 20_000
 CGROUP_FILES = frozenset({"cpu.stat", "io.stat", "memory.stat", "memory.swap.current", "memory.current"})
 
 
@@ -195,6 +192,25 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Connect:
+    """TCP connections to make once, from the first frame on; section ``connect/<address>`` when all are made.
+
+    Lines: ``family 4`` or 6, then ``<boottime_ns> <result>`` a try: nanoseconds, ``timeout``, ``name`` (it has
+    no such address) or the name of the error, such as ``ECONNREFUSED``.
+
+    Attributes:
+        address: ``host:port``, IPv6 in brackets; a name is resolved on the host.
+        family: 4, 6, or 0 for what the name gives first.
+    """
+
+    address: str
+    count: int
+    timeout_s: float
+    interval_s: float = 0.0
+    family: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """Everything that an agent is asked to do.
 
@@ -227,6 +243,7 @@ class Plan:
     https: tuple[HttpGet, ...] = ()
     configs: tuple[ConfigRead, ...] = ()
     commands: tuple[Command, ...] = ()
+    connects: tuple[Connect, ...] = ()
     allowed_options: tuple[str, ...] = ()
     scan_every_ticks: int = 10
     heartbeat_s: int = 60
@@ -301,6 +318,8 @@ def _check(plan: Plan) -> None:
     _check_ids([*named, *(c.match_id for c in plan.configs), *(c.name for c in plan.commands)])
     if any(not command.argv for command in plan.commands):
         raise _refuse("a command without words")
+    if any(not 0 < c.count <= MAX_CONNECTIONS or c.timeout_s <= 0 for c in plan.connects):
+        raise _refuse(f"no connection, more than {MAX_CONNECTIONS:,}, or no time for one")
 
 
 def _settings(plan: Plan) -> list[str]:
@@ -338,6 +357,9 @@ def _process_lines(plan: Plan) -> list[str]:
             )
         )
     lines += [encode_line("config", c.match_id, c.path, *c.options) for c in plan.configs]
+    for c in plan.connects:
+        times_ms = round(c.interval_s * 1000), round(c.timeout_s * 1000)
+        lines.append(encode_line("connect", c.address, c.count, *times_ms, c.family))
     lines += [encode_line("logmark", "options" if m.is_options else "line", m.text) for m in plan.log_marks]
     return lines + [
         encode_line("logcommand" if c.is_log else "command", c.name, *c.argv) for c in plan.commands

@@ -7,17 +7,20 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+from leapprof.agent.plan import encode_plan
 from leapprof.cli.latency_run import Common, RttChoice
 from leapprof.config.inventory import resolve_hosts
-from leapprof.errors import ConfigError, LeapprofError, SourceError
+from leapprof.errors import ConfigError, LeapprofError, ParseError, SourceError, SourceTimeoutError
 from leapprof.latency.endpoint import parse_host_port
 from leapprof.latency.findings import busy_finding, run_findings
 from leapprof.latency.machine import busy_shares
 from leapprof.latency.recording import RunFacts, manifest_of
-from leapprof.latency.remote import PROBE, RemotePlan, RemoteRun, run_remote
+from leapprof.latency.remote import PROBE, RemotePlan, RemoteRun
 from leapprof.model import Host, HostConfig
+from leapprof.recorder.clock import SystemClock
+from leapprof.recorder.link import AgentLink, choose_agent
 from leapprof.recorder.naming import check_phase, recording_directory
-from leapprof.sources import open_source
+from leapprof.sources import Source, open_source
 from leapprof.store import RecordingWriter
 from leapprof.units import significant
 
@@ -65,6 +68,36 @@ def _one(host: HostConfig, plan: RemotePlan, common: Common) -> Path | SourceErr
     except SourceError as error:
         return error
     return _written(host, plan, common, found)
+
+
+def run_remote(source: Source, plan: RemotePlan) -> RemoteRun:
+    """Let the agent of a host make its connections.
+
+    Raises:
+        SourceError: it cannot be reached, has no Python 3, does not end in time, or none of its connections was made.
+    """
+    clock, found = SystemClock(), RemoteRun()
+    kind = choose_agent(source)
+    if kind != "python":
+        raise SourceError(
+            source.name, "it has no python3 (3.6 or newer), and the shell agent makes no connections"
+        )
+    with AgentLink.open(source, kind, clock) as link:
+        link.send(encode_plan(plan.agent_plan))
+        end_s = clock.monotonic_s() + plan.longest_s
+        goes_on = True
+        try:
+            while goes_on:
+                if clock.monotonic_s() > end_s:
+                    raise SourceTimeoutError(source.name, "end of the connections", plan.longest_s)
+                for frame in link.poll(1.0):
+                    goes_on = found.add(frame) and goes_on
+            for frame in link.end():  # the CPUs once more
+                found.add(frame)
+        except ParseError as error:
+            raise SourceError(source.name, str(error)) from error
+    found.check(source.name, plan.endpoint)
+    return found
 
 
 def _written(host: HostConfig, plan: RemotePlan, common: Common, found: RemoteRun) -> Path:

@@ -1,27 +1,31 @@
-"""The probe ``rtt`` from other hosts: connections are made there, by their own clock, and printed to us."""
+"""The probe ``rtt`` from other hosts: the agent there makes the connections, by the host's own clock. Pure."""
 
-import time
-import zlib
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from leapprof.agent.bootstrap import PYTHON_COMMAND
-from leapprof.errors import ParseError, SourceError, SourceTimeoutError
+from leapprof.agent.plan import Connect, Plan, Read
+from leapprof.errors import ParseError, SourceError
 from leapprof.latency.blocks import Blocks, Subject
 from leapprof.latency.endpoint import Endpoint
 from leapprof.latency.machine import Moment, column, filled, time_columns
 from leapprof.latency.wire import Failure
-from leapprof.model import Table
+from leapprof.model import Frame, ReadStatus, Section, Table
 from leapprof.probes.stat import Stat, parse_stat
 from leapprof.probes.text import integer
-from leapprof.sources.base import ChannelClosedError, Source
 
 PROBE = "rtt"
-_SCRIPT = Path(__file__).with_name("remote_connect.py")
 _NAME = "connections of a host"
-_MOST_LINE_BYTES = 4096
-_START_S = 20.0
-_FAILURES = {f.value: f for f in (Failure.TIMEOUT, Failure.REFUSED, Failure.UNREACHABLE, Failure.NAME)}
+_STAT = "/proc/stat"
+_START_S = 60.0
+_FAILURES = {
+    "name": Failure.NAME,
+    "timeout": Failure.TIMEOUT,
+    "ETIMEDOUT": Failure.TIMEOUT,
+    "ECONNREFUSED": Failure.REFUSED,
+    **dict.fromkeys(
+        ("ENETUNREACH", "EHOSTUNREACH", "ENETDOWN", "EHOSTDOWN", "EADDRNOTAVAIL", "EACCES", "EPERM"),
+        Failure.UNREACHABLE,
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,11 +43,20 @@ class RemotePlan:
     timeout_s: float
 
     @property
-    def line(self) -> bytes:
-        """Return it as the script takes it."""
-        interval_ms, timeout_ms = round(1000 / self.rate_per_s), round(1000 * self.timeout_s)
-        host, port = self.endpoint.host, self.endpoint.port
-        return f"{self.count} {interval_ms} {timeout_ms} {self.family} {host} {port}\n".encode()
+    def agent_plan(self) -> Plan:
+        """Return it as the agent takes it: the connections, and the CPUs once a second beside them."""
+        return Plan(
+            reads=(Read(path=_STAT, keep=("cpu ",)),),
+            connects=(
+                Connect(
+                    address=self.endpoint.authority,
+                    count=self.count,
+                    timeout_s=self.timeout_s,
+                    interval_s=1 / self.rate_per_s,
+                    family=self.family,
+                ),
+            ),
+        )
 
     @property
     def longest_s(self) -> float:
@@ -53,7 +66,7 @@ class RemotePlan:
 
 @dataclass(slots=True, kw_only=True)
 class RemoteRun:
-    """What a host printed.
+    """What the agent of a host told.
 
     Attributes:
         tries: moment, delay in nanoseconds or failure.
@@ -64,31 +77,37 @@ class RemoteRun:
     tries: list[tuple[Moment, int | Failure]] = field(default_factory=list)
     samples: list[tuple[Moment, Stat]] = field(default_factory=list)
 
-    def add(self, line: str) -> bool:
-        """Take one line; False for the last.
+    def add(self, frame: Frame) -> bool:
+        """Take one frame; False when the connections are in it, which come together.
 
         Raises:
-            ParseError: it is none of ours.
+            ParseError: they are none of ours, or the agent could not make them.
         """
-        kind, _, rest = line.partition(" ")
-        if kind == "end":
-            return False
-        if kind == "v":
-            self.family = integer(rest, _NAME, line) or 4
-            return True
-        boottime, _, rest = rest.partition(" ")
-        wall, _, what = rest.partition(" ")
-        boottime_ns, wall_ns = integer(boottime, _NAME, line), integer(wall, _NAME, line)
-        if boottime_ns is None or wall_ns is None or kind not in {"a", "f", "s"}:
-            raise ParseError(_NAME, "an attempt, a failure or a sample", line=line)
-        moment = Moment(boottime_ns, boottime_ns, wall_ns)
-        if kind == "s":
-            self.samples.append((moment, Stat() if what == "-" else parse_stat(what)))
-        elif kind == "f":
-            self.tries.append((moment, _FAILURES.get(what, Failure.CLOSED)))
-        else:
-            self.tries.append((moment, integer(what, _NAME, line) or 0))
-        return True
+        now = Moment(frame.boottime_ns, frame.boottime_ns, frame.wall_ns)
+        goes_on = True
+        for section in frame.sections:
+            if section.name == _STAT:
+                self.samples.append((now, _stat_of(section)))
+            elif section.name.startswith("connect/"):
+                self._take(section, now)
+                goes_on = False
+        return goes_on
+
+    def _take(self, section: Section, now: Moment) -> None:
+        text = section.text.decode("ascii", "replace")
+        if section.status not in {ReadStatus.OK, ReadStatus.CUT}:
+            raise ParseError(_NAME, f"connections, but the agent says {section.status}", line=text[:200])
+        for line in text.splitlines():
+            moment, _, what = line.partition(" ")
+            if moment == "family":
+                self.family = 6 if what == "6" else 4
+                continue
+            boottime_ns = integer(moment, _NAME, line)
+            if boottime_ns is None:
+                raise ParseError(_NAME, "a moment and what came of the attempt", line=line)
+            delay_ns = integer(what, _NAME, line) if what.isdigit() else None
+            result = _FAILURES.get(what, Failure.CLOSED) if delay_ns is None else delay_ns
+            self.tries.append((now.at(boottime_ns), result))
 
     def subject(self, endpoint: Endpoint) -> Subject:
         """Return what the delays are of."""
@@ -121,55 +140,18 @@ class RemoteRun:
         }
         return Table(name="host", rows=len(moments), integers=integers, texts={})
 
+    def check(self, host: str, endpoint: Endpoint) -> None:
+        """Refuse a run in which nothing was measured.
 
-def run_remote(source: Source, plan: RemotePlan) -> RemoteRun:
-    """Let a host make its connections.
-
-    Args:
-        source: the host.
-        plan: what to connect to.
-
-    Raises:
-        SourceError: it cannot be reached, has no Python 3, does not end in time, or none of its connections was made.
-    """
-    payload = zlib.compress(_SCRIPT.read_bytes(), 9)
-    channel = source.open(PYTHON_COMMAND.format(python="python3", length=len(payload)))
-    found = RemoteRun()
-    try:
-        channel.write(payload + plan.line)
-        end_s = time.monotonic() + plan.longest_s
-        rest = b""
-        goes_on = True
-        while goes_on:
-            if time.monotonic() > end_s:
-                raise SourceTimeoutError(source.name, "end of the connections", plan.longest_s)
-            lines, rest = _lines(rest + channel.read(1.0))
-            for line in lines:
-                goes_on = goes_on and found.add(line)
-    except ChannelClosedError as error:
-        said = channel.stderr_tail.strip()[-200:]
-        raise SourceError(source.name, f"its Python 3 ended early: {said or 'is python3 there?'}") from error
-    except ParseError as error:
-        raise SourceError(source.name, str(error)) from error
-    finally:
-        channel.close()
-    _check(source, plan, found)
-    return found
+        Raises:
+            SourceError: no connection was made, or the agent told nothing else.
+        """
+        if not self.samples:
+            raise SourceError(host, "its agent told nothing of its CPUs")
+        if not any(isinstance(what, int) for _, what in self.tries):
+            kinds = ", ".join(sorted({str(what) for _, what in self.tries})) or "nothing was tried"
+            raise SourceError(host, f"no connection to {endpoint.authority} was made: {kinds}")
 
 
-def _lines(data: bytes) -> tuple[list[str], bytes]:
-    """Return whole lines, and what follows them.
-
-    Raises:
-        ParseError: what follows is longer than a line can be.
-    """
-    *lines, rest = data.split(b"\n")
-    if len(rest) > _MOST_LINE_BYTES:
-        raise ParseError(_NAME, "lines", line=rest[:80].decode("latin-1"))
-    return [line.decode("ascii", "replace") for line in lines], rest
-
-
-def _check(source: Source, plan: RemotePlan, found: RemoteRun) -> None:
-    if not any(isinstance(what, int) for _, what in found.tries):
-        kinds = ", ".join(sorted({str(what) for _, what in found.tries})) or "nothing was tried"
-        raise SourceError(source.name, f"no connection to {plan.endpoint.authority} was made: {kinds}")
+def _stat_of(section: Section) -> Stat:
+    return parse_stat(section.text.decode("ascii", "replace")) if section.text else Stat()

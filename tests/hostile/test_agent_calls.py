@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from leapprof.agent.bootstrap import python_command, python_payload, sh_command, sh_payload
-from leapprof.agent.plan import END_MESSAGE, Command, Plan, encode_plan, plan_message
+from leapprof.agent.plan import END_MESSAGE, Command, Connect, Plan, encode_plan, plan_message
 from leapprof.model.access import NodeosSelector
 from leapprof.recorder.planning import RecordOptions, sampling_plan, survey_plan
 
@@ -139,3 +139,14 @@ def test_the_shell_agent_writes_nothing_on_the_host(tmp_path: Path) -> None:
     calls = traced(tmp_path, sh_command(), sh_payload(), [sampling()])
     assert written(calls) == []
     assert {Path(program).name for program in executed(calls)} <= READERS
+
+
+@needs_strace
+def test_the_python_agent_connects_to_the_named_address_alone(tmp_path: Path) -> None:
+    """`connect` of a plan dials its one address as often as asked, and writes nothing to it."""
+    plan = Plan(interval_ms=100, connects=(Connect(address="127.0.0.1:9", count=3, timeout_s=1),))
+    calls = traced(tmp_path, python_command(sys.executable), python_payload(), [plan])
+    dialled = [call for call in calls if call.startswith("connect(")]
+    assert len(dialled) == 3
+    assert all('sin_port=htons(9), sin_addr=inet_addr("127.0.0.1")' in call for call in dialled)
+    assert written(calls) == []

@@ -1,5 +1,6 @@
 """Round trips from other hosts: made there over a real ssh, read whatever is printed, one host's failure its own."""
 
+import contextlib
 import json
 import shutil
 import socket
@@ -12,10 +13,13 @@ from typer.testing import CliRunner
 
 from leapprof.assess.load import load
 from leapprof.cli.latency import app
+from leapprof.cli.latency_from import run_remote
+from leapprof.config.inventory import resolve_hosts
 from leapprof.errors import ConfigError, ParseError, SourceError
 from leapprof.latency.endpoint import Endpoint
-from leapprof.latency.remote import RemotePlan, RemoteRun, run_remote
+from leapprof.latency.remote import RemotePlan, RemoteRun
 from leapprof.latency.wire import Failure
+from leapprof.model import Frame, ReadStatus, Section
 from leapprof.sources import open_source
 from tests.support.servers import serving
 from tests.support.sshd import sshd
@@ -105,22 +109,64 @@ def test_what_cannot_be_reached_from_there_is_said(tmp_path):
     assert not list(Path(tmp_path).iterdir())
 
 
-@given(st.text(max_size=80))
-def test_any_line_is_taken_or_a_parse_error(line):
-    """Whatever a host prints."""
-    found = RemoteRun()
-    try:
-        found.add(line)
-    except ParseError:
-        return
+def frame(status=ReadStatus.OK, text=b"", **sections):
+    """Return a frame of a host at boottime 1000, wall clock 5000."""
+    told = (Section(name="connect/a:1", status=status, text=text),)
+    return Frame(
+        seq=1,
+        boottime_ns=1000,
+        wall_ns=5000,
+        deadline_ns=1000,
+        agent_cpu_ns=None,
+        agent_rss_bytes=None,
+        dropped=0,
+        sections=(*sections.values(), *told),
+    )
 
 
-def test_lines_of_the_script_are_read():
-    """An attempt, a failure, a sample, the family, the end."""
+@given(st.binary(max_size=80))
+def test_any_answer_is_taken_or_a_parse_error(text):
+    """Whatever a host sends."""
+    with contextlib.suppress(ParseError):
+        RemoteRun().add(frame(text=text))
+
+
+def test_answers_of_the_agent_are_read():
+    """A sample, the family, an attempt, failures of each kind; moments lie on the host's wall clock."""
     found = RemoteRun()
-    lines = ("v 6", "s 10 20 cpu  1 2 3 4 5 6 7 8 0 0", "a 30 40 500", "f 50 60 timeout", "f 50 60 else")
-    assert all(found.add(line) for line in lines)
-    assert not found.add("end")
+    stat = Section(name="/proc/stat", status=ReadStatus.OK, text=b"cpu  1 2 3 4 5 6 7 8 0 0\n")
+    lines = b"family 6\n400 500\n500 timeout\n600 ECONNREFUSED\n700 EHOSTUNREACH\n800 name\n900 else\n"
+    assert not found.add(frame(text=lines, stat=stat))
     assert found.family == 6
-    assert [what for _, what in found.tries] == [500, Failure.TIMEOUT, Failure.CLOSED]
+    kinds = [Failure.TIMEOUT, Failure.REFUSED, Failure.UNREACHABLE, Failure.NAME, Failure.CLOSED]
+    assert [what for _, what in found.tries] == [500, *kinds]
+    assert found.tries[0][0].wall_ns == 4400
     assert found.samples[0][1].cpu_idle_ticks_total == 4
+    with pytest.raises(ParseError, match="failed"):
+        found.add(frame(status=ReadStatus.FAILED, text=b"did not end within 3 s"))
+
+
+@pytest.mark.parametrize(("host", "family"), [("127.0.0.1", 4), ("::1", 6)])
+def test_both_families_are_measured(host, family):
+    """IPv6 in brackets is an address as any other."""
+    with serving(idle, host) as port, open_source(resolve_hosts(["local"], None)[0]) as source:
+        found = run_remote(source, plan(port, host, count=3))
+    assert found.family == family
+    assert len([what for _, what in found.tries if isinstance(what, int)]) == 3
+
+
+def test_an_address_that_does_not_answer_times_out():
+    """A full queue of connections drops the SYN, as a filter does: each try ends at its time-out."""
+    with contextlib.ExitStack() as stack:
+        listener = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+        port = listener.getsockname()[1]
+        for _ in range(4):
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(("127.0.0.1", port))
+        slow = RemotePlan(
+            endpoint=Endpoint(host="127.0.0.1", port=port), family=4, count=2, rate_per_s=50.0, timeout_s=0.2
+        )
+        source = stack.enter_context(open_source(resolve_hosts(["local"], None)[0]))
+        with pytest.raises(SourceError, match="was made: timeout"):
+            run_remote(source, slow)
