@@ -1,9 +1,11 @@
-"""What a fleet costs: generated history of many hosts in a real server, compared by `leapprof fleet`.
+"""What a fleet costs: generated history of many hosts in a real server, compared by `leapprof fleet`, and checked.
 
-    python -m benchmarks.fleet --hosts 100 --days 30 --scrape 15 --server victoria-metrics
+    nice -n 19 taskset -c 1 python -m benchmarks.fleet --hosts 1000 --distinct 100 --days 30 --scrape 15
 
-Prints the time and the peak memory of the comparison, of the server, and the bytes over the wire. Hosts are made from
-ten patterns; at half time CPU falls by a fifth and writes to a tenth. A host has 17 series, two CPUs and two drives.
+Run by hand: that line makes 2.9 thousand million samples, which takes most of an hour and 4 GB below /tmp. It prints
+time and memory of the comparison and of the server, and the bytes between them. Of --hosts hosts --distinct are
+generated; the others are exported and imported again under names of their own, so that the server has their samples
+to read. The truth is in benchmarks/fleet_history.py; a run whose answer is not that truth fails.
 """
 
 import argparse
@@ -12,18 +14,21 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.parse
 import urllib.request
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from benchmarks.fleet_history import DAY_S, SERIES, VERDICTS, PlannedHost, history, plan
 from tests.importers.servers import free_port, make_blocks, post, prometheus, running
 
 START = 1_700_006_400
-PATTERNS = 10
 LINE_SAMPLES = 20_000
 CHILD = """
 import sys, time
@@ -35,104 +40,95 @@ finally:
     print(status.partition('VmHWM:')[2].split()[0], time.process_time(), file=sys.stderr)
 """
 """The peak that wait4 tells is that of the parent, where the child was forked from a larger one."""
-DAY_S = 86_400
 SETTLED_S = 1800
 """After the change; the history goes on for as long."""
-MODES = {"user": 0.25, "system": 0.05, "idle": 0.65, "iowait": 0.05, "nice": 0.0}
+LEAST_INSIDE = 0.93
+"""Share of the hosts' 95 % intervals that must hold the truth."""
+TICKS_PER_S = 100
+Times = NDArray[np.int64]
 
 
-def patterns(times: np.ndarray, seed: int) -> dict[str, np.ndarray]:
-    """Return the series of one pattern: labels beyond the instance → values."""
-    rng = np.random.default_rng(seed)
-    step = times[1] - times[0]
-    after = times >= times[times.size // 2]
-    busy = np.where(after, 0.8, 1.0) * (1 + 0.1 * np.sin(times / DAY_S * 2 * np.pi))
-    out = {}
-    for cpu in ("0", "1"):
-        load = np.clip(busy * rng.gamma(20, 1 / 20, times.size), 0, 1.5)
-        shares = {m: s * load for m, s in MODES.items() if m in {"user", "system"}}
-        shares["nice"], shares["iowait"] = np.zeros(times.size), np.full(times.size, 0.05)
-        shares["idle"] = 1 - sum(shares.values())
-        for mode, share in shares.items():
-            out[f'node_cpu_seconds_total|"cpu":"{cpu}","mode":"{mode}"'] = np.round(
-                np.cumsum(share * step), 2
-            )
-    for device, rate in (("sda", 4e6), ("nvme0n1", 1e6)):
-        written = np.where(after, 0.1, 1.0) * rate * rng.gamma(2, 0.5, times.size)
-        out[f'node_disk_written_bytes_total|"device":"{device}"'] = np.cumsum(written * step) // 4096 * 4096
-    out["node_disk_written_bytes_total|" + '"device":"dm-0"'] = out[
-        'node_disk_written_bytes_total|"device":"sda"'
-    ]
-    out["node_boot_time_seconds|"] = np.full(times.size, START - 1e6)
-    out["node_memory_MemAvailable_bytes|"] = np.round(8e9 + 1e8 * rng.normal(size=times.size), -3)
-    out["node_memory_SwapFree_bytes|"] = np.full(times.size, 4e9)
-    out["node_memory_SwapTotal_bytes|"] = np.full(times.size, 8e9)
-    return out
+def hosts_of(hosts: int, distinct: int) -> dict[str, PlannedHost]:
+    """Return instance → what it is; after the distinct hosts the same again under other names."""
+    plans = [plan(number) for number in range(distinct)]
+    chosen = [plans[number % distinct] for number in range(hosts)]
+    return {
+        f"{'control' if host.is_control else 'eos'}-{number:04d}:9100": host
+        for number, host in enumerate(chosen)
+    }
 
 
-def json_lines(hosts: int, times: np.ndarray) -> Iterator[bytes]:
-    """Yield bodies for VictoriaMetrics' /api/v1/import: one pattern's hosts over a stretch, text made once."""
+def json_lines(instance: str, series: dict[tuple[str, str], NDArray[np.float64]], times: Times) -> bytes:
+    """Return the body for VictoriaMetrics' /api/v1/import of one host."""
     parts = [slice(first, first + LINE_SAMPLES) for first in range(0, times.size, LINE_SAMPLES)]
     stamps = [json.dumps((times[part] * 1000).tolist()) for part in parts]
-    for seed in range(min(PATTERNS, hosts)):
-        for key, values in patterns(times, seed).items():
-            name, _, labels = key.partition("|")
-            more = "," + labels if labels else ""
-            for part, stamp in zip(parts, stamps, strict=True):
-                rest = f'"values":{json.dumps(values[part].tolist())},"timestamps":{stamp}}}\n'
-                yield "".join(
-                    f'{{"metric":{{"__name__":"{name}","job":"node","instance":"h{host:04d}:9100"{more}}},{rest}'
-                    for host in range(seed, hosts, PATTERNS)
-                ).encode()
+    lines = []
+    for (name, labels), values in series.items():
+        metric = f'"__name__":"{name}","job":"node","instance":"{instance}"' + (labels and "," + labels)
+        lines += [
+            f'{{"metric":{{{metric}}},"values":{json.dumps(values[part].tolist())},"timestamps":{stamp}}}\n'
+            for part, stamp in zip(parts, stamps, strict=True)
+        ]
+    return "".join(lines).encode()
 
 
-def openmetrics(hosts: int, times: np.ndarray) -> str:
+def openmetrics(hosts: dict[str, PlannedHost], times: Times, change_s: int) -> str:
     """Return the text for promtool."""
     rows: dict[str, list[str]] = {}
-    for seed in range(min(PATTERNS, hosts)):
-        for key, values in patterns(times, seed).items():
-            name, _, labels = key.partition("|")
+    for instance, host in hosts.items():
+        for (name, labels), values in history(host, times, change_s).items():
             more = "".join(f',{k}="{v}"' for k, v in json.loads("{" + labels + "}").items())
-            pairs = [f" {v:.12g} {t}\n" for v, t in zip(values.tolist(), times.tolist(), strict=True)]
-            for host in range(seed, hosts, PATTERNS):
-                head = f'{name}{{job="node",instance="h{host:04d}:9100"{more}}}'
-                rows.setdefault(name, []).append("".join(head + pair for pair in pairs))
-    return (
-        "".join(f"# TYPE {name} unknown\n{''.join(lines)}" for name, lines in sorted(rows.items()))
-        + "# EOF\n"
-    )
+            head = f'{name}{{job="node",instance="{instance}"{more}}}'
+            pairs = zip(values.tolist(), times.tolist(), strict=True)
+            rows.setdefault(name, []).append("".join(f"{head} {v:.12g} {t}\n" for v, t in pairs))
+    typed = (f"# TYPE {name} unknown\n{''.join(lines)}" for name, lines in sorted(rows.items()))
+    return "".join(typed) + "# EOF\n"
 
 
-def served(server: str, directory: Path, hosts: int, times: np.ndarray) -> AbstractContextManager[object]:
-    """Return a running server; VictoriaMetrics is filled later, Prometheus gets blocks first."""
-    if server == "prometheus":
-        return prometheus(directory / "p", blocks=make_blocks(openmetrics(hosts, times), directory))
-    port = free_port()
+def victoria(directory: Path, port: int) -> AbstractContextManager[object]:
+    """Return a running VictoriaMetrics on the data of a directory."""
     argv = ["victoria-metrics", f"-storageDataPath={directory / 'vm'}", f"-httpListenAddr=127.0.0.1:{port}"]
     return running([*argv, "-retentionPeriod=100y"], f"http://127.0.0.1:{port}/health", directory / "log")
 
 
-def fill(url: str, hosts: int, times: np.ndarray) -> None:
-    """Send the history to VictoriaMetrics."""
-    for body in json_lines(hosts, times):
-        post(url + "/api/v1/import", body)
-    with urllib.request.urlopen(url + "/internal/force_flush", timeout=60):
-        pass
+def fill(url: str, hosts: dict[str, PlannedHost], times: Times, change_s: int) -> None:
+    """Send the history to VictoriaMetrics: a host generated once, then copied within the server."""
+    names: dict[int, list[str]] = {}
+    for instance, host in hosts.items():
+        names.setdefault(host.number, []).append(instance)
+    for number, (first, *others) in names.items():
+        post(url + "/api/v1/import", json_lines(first, history(hosts[first], times, change_s), times))
+        if others:
+            _get(url + "/internal/force_flush")
+            span = f"start={times[0]}&end={times[-1] + 1}"
+            match = urllib.parse.quote(f'{{instance="{first}"}}')
+            body = _get(f"{url}/api/v1/export/native?match[]={match}&{span}")
+            for other in others:
+                post(f"{url}/api/v1/import/native?extra_label=instance={other}", body)
+        if number % 10 == 9:
+            print(f"  {number + 1} of {len(names)} made", flush=True)
+    _get(url + "/internal/force_flush")
 
 
-def measure(url: str, change: int, days: float) -> dict[str, float]:
-    """Run the comparison in a process of its own and return what it cost."""
-    moment = datetime.fromtimestamp(change, UTC).isoformat()
-    argv = [sys.executable, "-c", CHILD, "fleet", "--prometheus", url]
-    argv += ["--change-at", moment, "--before", f"{days * 12:g}h", "--after", f"{days * 12:g}h", "--json"]
+def _get(url: str) -> bytes:
+    with urllib.request.urlopen(url, timeout=600) as answer:
+        return bytes(answer.read())
+
+
+def measure(url: str, change_s: int, days: float) -> tuple[dict[str, Any], dict[str, float]]:
+    """Run the comparison in a process of its own; return its answer and what it cost."""
+    moment = datetime.fromtimestamp(change_s, UTC).isoformat()
+    argv = [sys.executable, "-c", CHILD, "fleet", "--prometheus", url, "--json"]
+    argv += ["--selector", 'instance=~"eos-.*"', "--control-selector", 'instance=~"control-.*"']
+    argv += ["--change-at", moment, "--before", f"{days * 12:g}h", "--after", f"{days * 12:g}h"]
     began = time.monotonic()
-    done = subprocess.run(argv, capture_output=True, text=True, check=True)
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
     seconds = time.monotonic() - began
+    if done.returncode:
+        raise SystemExit(done.stderr)
     answer = json.loads(done.stdout)
     peak_kb, cpu_s = done.stderr.splitlines()[-1].split()
-    for metric in answer["metrics"]:
-        print(f"  {metric['name']}: {metric['verdict']} {metric['difference']}")
-    return {
+    return answer, {
         "seconds": seconds,
         "cpu_s": float(cpu_s),
         "peak_mb": int(peak_kb) * 1024 / 1e6,
@@ -140,47 +136,106 @@ def measure(url: str, change: int, days: float) -> dict[str, float]:
     }
 
 
-def _server_peak_mb(server: str, directory: Path) -> float:
-    """Return the peak memory of the server that works in a directory."""
+def wrong(answer: dict[str, Any], hosts: dict[str, PlannedHost]) -> list[str]:
+    """Return what the answer says against the truth, after printing how it stands."""
+    truth = {instance.partition(":")[0]: host for instance, host in hosts.items()}
+    inside: list[bool] = []
+    for one in answer["hosts"]:
+        low, high = one["difference"]["ci95"]
+        inside.append(low <= truth[one["host"]].truth[one["metric"]] <= high)
+    share = sum(inside) / len(inside)
+    found = [] if share >= LEAST_INSIDE else [f"only {100 * share:.1f} % of the intervals hold the truth"]
+    if len(inside) != len(VERDICTS) * len(hosts):
+        found.append(f"{len(inside)} differences of {len(hosts)} hosts")
+    stragglers = {name for name, host in truth.items() if host.is_straggler}
+    for metric in answer["metrics"]:
+        name, verdict = metric["name"], metric["verdict"]
+        low, high = metric["difference"]["ci95"]
+        named = set(metric["changed"]["outliers"])
+        print(f"  {name}: {verdict}, {metric['difference']['value']:.6g} [{low:.6g}, {high:.6g}]; "
+              f"named are {len(named & stragglers)} of {len(stragglers)} stragglers and "
+              f"{len(named - stragglers)} others")  # fmt: skip
+        if verdict != VERDICTS[name]:
+            found.append(f"{name} is {verdict}")
+        if VERDICTS[name] != "unchanged" and not stragglers <= named:
+            found.append(f"{name}: {len(stragglers - named)} hosts without the change are not named")
+    print(f"  the truth lies in {100 * share:.1f} % of {len(inside)} intervals of hosts")
+    return found
+
+
+def server_cost(server: str, directory: Path) -> tuple[float, float]:
+    """Return the peak memory in MB and the CPU seconds of the server that works in a directory."""
     for process in Path("/proc").glob("[0-9]*"):
         try:
             command = (process / "cmdline").read_bytes().decode()
-            status = (process / "status").read_text()
+            status, stat = (process / "status").read_text(), (process / "stat").read_text()
         except OSError:
             continue
         if command.startswith(server) and str(directory) in command:
-            return int(status.partition("VmHWM:")[2].split()[0]) * 1024 / 1e6
-    return float("nan")
+            ticks = stat.rpartition(")")[2].split()[11:13]
+            peak_kb = int(status.partition("VmHWM:")[2].split()[0])
+            return peak_kb * 1024 / 1e6, sum(map(int, ticks)) / TICKS_PER_S
+    return float("nan"), float("nan")
+
+
+def measured(server: str, directory: Path, url: str, hosts: dict[str, PlannedHost], days: float) -> None:
+    """Compare twice, print what it took, and fail where the answer is not the truth."""
+    change_s = START + int(days * DAY_S) // 2
+    for attempt in ("first", "again"):
+        before_s = server_cost(server, directory)[1]
+        answer, cost = measure(url, change_s, days)
+        peak_mb, cpu_s = server_cost(server, directory)
+        shown = ", ".join(f"{key} {value:.2f}" for key, value in cost.items())
+        print(
+            f"  {attempt}: {shown}, server peak_mb {peak_mb:.0f}, server cpu_s {cpu_s - before_s:.1f}",
+            flush=True,
+        )
+    if found := wrong(answer, hosts):
+        raise SystemExit("; ".join(found))
+
+
+@contextmanager
+def served(
+    server: str, directory: Path, hosts: dict[str, PlannedHost], times: Times, change_s: int
+) -> Iterator[str]:
+    """Fill a server and yield the URL of one that was started afresh on its data."""
+    if server == "prometheus":
+        blocks = make_blocks(openmetrics(hosts, times, change_s), directory)
+        with prometheus(directory / "p", blocks=blocks) as url:
+            yield url
+        return
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    if not (directory / "vm").exists():
+        with victoria(directory, port):
+            fill(url, hosts, times, change_s)
+    with victoria(directory, port):
+        yield url
 
 
 def main() -> None:
     """Generate, compare, print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--hosts", type=int, default=20)
+    parser.add_argument("--distinct", type=int, help="hosts that are generated; the others are copies")
     parser.add_argument("--days", type=float, default=8)
     parser.add_argument("--scrape", type=int, default=15)
     parser.add_argument("--server", choices=("victoria-metrics", "prometheus"), default="victoria-metrics")
+    parser.add_argument(
+        "--keep", type=Path, help="a directory for VictoriaMetrics' data, used again if it is there"
+    )
     asked = parser.parse_args()
     times = np.arange(START, START + int(asked.days * DAY_S) + SETTLED_S + 1, asked.scrape, dtype=np.int64)
-    samples = 17 * asked.hosts * times.size
-    print(
-        f"{asked.server}: {asked.hosts} hosts, {asked.days:g} days, every {asked.scrape} s, "
-        f"{samples / 1e6:.1f} M samples"
-    )
+    hosts = hosts_of(asked.hosts, asked.distinct or asked.hosts)
+    print(f"{asked.server}: {asked.hosts} hosts, {asked.days:g} days, every {asked.scrape} s, "
+          f"{SERIES * asked.hosts * times.size / 1e6:.1f} M samples", flush=True)  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="leapprof-fleet-") as name:
-        directory = Path(name)
+        directory = asked.keep or Path(name)
+        directory.mkdir(parents=True, exist_ok=True)
         began = time.monotonic()
-        with served(asked.server, directory, asked.hosts, times) as running_server:
-            if isinstance(running_server, str):
-                url = running_server
-            else:
-                url = "http://" + running_server.args[2].partition("=")[2]
-                fill(url, asked.hosts, times)
-            print(f"  made in {time.monotonic() - began:.0f} s")
-            for attempt in ("first", "again"):
-                cost = measure(url, START + int(asked.days * DAY_S) // 2, asked.days)
-                shown = ", ".join(f"{key} {value:.2f}" for key, value in cost.items())
-                print(f"  {attempt}: {shown}, server peak_mb {_server_peak_mb(asked.server, directory):.0f}")
+        with served(asked.server, directory, hosts, times, START + int(asked.days * DAY_S) // 2) as url:
+            print(f"  made in {time.monotonic() - began:.0f} s", flush=True)
+            measured(asked.server, directory, url, hosts, asked.days)
 
 
 if __name__ == "__main__":
