@@ -80,6 +80,40 @@ def daily(rng: np.random.Generator, n: int, mean: float, clock_s: float) -> NDAr
     return np.asarray(mean * (1 + swing + ar1(rng, n, 0.99, 0.15)))
 
 
+def uneven_days(rng: np.random.Generator, n: int, mean: float, clock_s: float) -> NDArray[np.float64]:
+    """Return a daily swing of 30 % with a second peak, of days that differ by 5 % from each other."""
+    at = np.arange(n) + clock_s
+    day = (at // DAY_S).astype(int)
+    level = 1 + 0.05 * rng.normal(size=day[-1] - day[0] + 1)[day - day[0]]
+    turn = 2 * np.pi * at / DAY_S
+    return np.asarray(
+        mean * (level * (1 + 0.3 * np.sin(turn) + 0.1 * np.sin(2 * turn)) + ar1(rng, n, 0.99, 0.15))
+    )
+
+
+def modulated(rng: np.random.Generator, n: int, mean: float, _: float) -> NDArray[np.float64]:
+    """Return lognormal writes, one in 120 s for 20 minutes and one in 10 s for 5 minutes, on average."""
+    stays = rng.exponential(1.0, 2 * (8 + n // 750)) * np.resize([1200.0, 300.0], 2 * (8 + n // 750))
+    busy = np.searchsorted(np.cumsum(stays), 3600 + np.arange(n)) % 2
+    at = np.flatnonzero(rng.random(n) < np.where(busy, 1 / 10, 1 / 120))
+    value = np.zeros(n)
+    value[at] = rng.lognormal(-0.5, 1.0, at.size)
+    return np.asarray(value * mean / (0.8 / 120 + 0.2 / 10))
+
+
+def spiked(rng: np.random.Generator, n: int, mean: float, _: float) -> NDArray[np.float64]:
+    """Return AR(1) of 0.97 with a spike of twice the mean for 3 s each minute."""
+    spike = np.where((np.arange(n) + rng.integers(0, 60)) % 60 < 3, 2.0, 0.0)
+    return np.asarray(mean * (0.9 + ar1(rng, n, 0.97, 0.15) + spike))
+
+
+def heavy_arma(rng: np.random.Generator, n: int, mean: float, _: float) -> NDArray[np.float64]:
+    """Return an ARMA(2,1) whose innovations have Student's t with three degrees of freedom."""
+    noise = rng.standard_t(3, size=n + 2000)
+    value = lfilter([1.0, 0.4], [1.0, -1.6, 0.63], noise)[2000:]
+    return np.asarray(mean * (1 + 0.0045 * value))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
     """One kind of series, and how leapprof would see it.
@@ -121,3 +155,14 @@ HELD_OUT = (
     Family(name="logn15", about="flushes of lognormal size (1.5), one in 60 s", draw=rarely(1.5, 60.0)),
 )
 """More kinds of bursts, looked at once, with other seeds, to choose the rule for few bursts."""
+UNSEEN = (
+    Family(
+        name="modulated", about="lognormal writes whose rate switches between two (Markov)", draw=modulated
+    ),
+    _cpu(name="spiked", about="AR(1) of 0.97 with a spike each minute", draw=spiked),
+    _cpu(
+        name="arma", about="ARMA(2,1), innovations of Student's t with 3 degrees of freedom", draw=heavy_arma
+    ),
+    _cpu(name="days", about="30 % daily swing, two peaks, days that differ by 5 %", draw=uneven_days),
+)
+"""Nothing was chosen on these: written down before any of them was run."""
