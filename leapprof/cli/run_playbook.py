@@ -10,6 +10,7 @@ from threading import Event as StopEvent
 import typer
 
 from leapprof.cli.record_run import stopped_by_signals
+from leapprof.cli.run_probes import check_probes
 from leapprof.config.playbook import read_playbook
 from leapprof.errors import ConfigError, InterruptedRunError, LeapprofError
 from leapprof.experiment.dry_run import dry_run_lines
@@ -61,6 +62,7 @@ def run(asked: RunRequest) -> None:
         playbook = read_playbook(asked.playbook, asked.overrides)
         hosts_of(playbook, asked.playbook)
         check_metrics(playbook)
+        check_probes(playbook)
         sys.stdout.write("\n".join(dry_run_lines(playbook)) + "\n")
     elif asked.status:
         _print_status(find_run(asked.playbook, asked.out), asked)
@@ -102,7 +104,9 @@ def _attend(asked: RunRequest) -> None:
         found = unfinished_run(asked.playbook, asked.out)
         _confirm(changes_hosts(found.playbook), asked)
     else:
-        _confirm(changes_hosts(read_playbook(asked.playbook, asked.overrides)), asked)
+        playbook = read_playbook(asked.playbook, asked.overrides)
+        check_probes(playbook)
+        _confirm(changes_hosts(playbook), asked)
         found = begin_run(asked.playbook, asked.overrides, asked.out, clock)
     _say(f"run {found.directory}")
     stop = StopEvent()

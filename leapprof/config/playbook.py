@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from leapprof.config.playbook_expect import Expectation, parse_expectation
+from leapprof.config.playbook_probes import OF_THE_PHASE
 from leapprof.config.playbook_schema import ConfigEdit, Playbook
 from leapprof.config.playbook_types import Action
 from leapprof.config.playbook_yaml import Document, Plain, parse_document, with_override
@@ -63,10 +64,11 @@ def playbook_of(document: Document) -> Playbook:
         raise _explained(document, error) from None
     _check_hosts(document, playbook)
     _check_phase(document, playbook)
+    _check_probes(document, playbook)
     _check_change(document, playbook)
     _check_restart(document, playbook)
     _check_guards(document, playbook)
-    expectations_of(document, playbook)
+    _check_expectations(document, playbook)
     return playbook
 
 
@@ -170,6 +172,35 @@ def _check_phase(document: Document, playbook: Playbook) -> None:
         raise document.error(("phase", "interval"), _NUMBERS)
     if playbook.phase.duration <= 0:
         raise document.error(("phase", "duration"), "must be longer than 0s")
+
+
+def _check_probes(document: Document, playbook: Playbook) -> None:
+    names = [entry.host for entry in playbook.hosts] + [probe.label for probe in playbook.probes]
+    for number, probe in enumerate(playbook.probes):
+        path = ("probes", number)
+        if names.count(probe.label) > 1:
+            raise document.error(path, f"{probe.label} is the name of another one: give it a name")
+        given = sorted(OF_THE_PHASE & set(probe.options))
+        if given:
+            raise document.error((*path, "options", given[0]), "comes from the phase")
+        if playbook.design == "crossover":
+            raise document.error(path, "a probe measures one thing in turns: use AB, ABAB …")
+        if playbook.phase.spool is not None:
+            raise document.error(path, "a probe ends with the collector: take phase.spool out")
+    needs_nodeos = playbook.restart is not None or (
+        playbook.change is not None and playbook.change.command is None
+    )
+    for number, entry in enumerate(playbook.hosts):
+        if needs_nodeos and entry in playbook.changed_hosts and not entry.runs_nodeos:
+            raise document.error(("hosts", number, "nodeos"), "there is none to restart: use change.command")
+
+
+def _check_expectations(document: Document, playbook: Playbook) -> None:
+    probes = {probe.latency for probe in playbook.probes}
+    for expectation in expectations_of(document, playbook):
+        probe = expectation.probe
+        if probe is not None and probe not in probes:
+            raise document.error(("expectations",), f"{expectation.metric} needs a probe of it under probes")
 
 
 def _check_change(document: Document, playbook: Playbook) -> None:

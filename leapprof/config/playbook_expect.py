@@ -46,6 +46,12 @@ class Expectation:
     is_decrease: bool = False
     is_at_least: bool = True
 
+    @property
+    def probe(self) -> str | None:
+        """Return the probe of delay whose metric this is; None: a metric of hosts."""
+        first, _, rest = self.metric.partition(".")
+        return rest.partition(".")[0] if first == "latency" else None
+
 
 def parse_expectation(name: str, text: str) -> Expectation:
     """Return what a line under ``expectations`` says.

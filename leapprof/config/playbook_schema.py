@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from leapprof.config.playbook_limits import Gates, Guards
+from leapprof.config.playbook_probes import ProbeEntry
 from leapprof.config.playbook_types import (
     STRICT,
     AbsolutePath,
@@ -29,6 +30,7 @@ from leapprof.config.playbook_types import (
 PLAYBOOK_FORMAT = 1
 """1: the first."""
 PRODUCING_WORDS = "restart it although it produces"
+NO_NODEOS = "none"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +38,8 @@ class HostEntry:
     """One host: its inventory name, ssh alias, ``user@host:port`` or ``local``.
 
     Attributes:
-        nodeos: how its nodeos is recognised (``unit:nodeos.service``); None: the only one there.
+        nodeos: how its nodeos is recognised (``unit:nodeos.service``); None: the only one there; ``none``: there
+            is none.
         first: in a crossover, the situation that it begins with.
         vars: texts that replace ``{name}``.
     """
@@ -47,6 +50,11 @@ class HostEntry:
     role: Role = Role.CHANGED
     first: Literal["a", "b"] = "a"
     vars: dict[Name, Line] = field(default_factory=dict)
+
+    @property
+    def runs_nodeos(self) -> bool:
+        """Return whether a nodeos is expected there: a relay's host, or the collector itself, may run none."""
+        return self.nodeos != NO_NODEOS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,6 +230,7 @@ class Playbook:
         playbook: format number.
         inventory: file of hosts, seen from the playbook's directory.
         design: ``AB``, ``ABAB`` …, or ``crossover``.
+        probes: of delay, run on the collector through every phase.
         change: None: the same thing is measured on both sides.
         a, b: what nodeos is like before and after the change.
         expectations: metric, or ``metric[role]`` → ``decrease >= 10 %``, ``<= 8 GiB`` ….
@@ -235,6 +244,7 @@ class Playbook:
     phase: Phase
     inventory: Line | None = None
     design: Design = "AB"
+    probes: tuple[ProbeEntry, ...] = ()
     change: Change | None = None
     a: Situation = field(default_factory=Situation)
     b: Situation = field(default_factory=Situation)

@@ -19,7 +19,7 @@ from leapprof.experiment.context import RunContext
 from leapprof.experiment.observe import HostEye, Observation
 from leapprof.experiment.producing import refuse_if_producing
 from leapprof.experiment.situation import difference
-from leapprof.experiment.steps import names_of, situations_of
+from leapprof.experiment.steps import names_of
 from leapprof.model import Finding, Nodeos, Severity
 from leapprof.nodeos.grammar import Config
 from leapprof.nodeos.host_facts import host_facts
@@ -69,8 +69,8 @@ def check_host(context: RunContext, entry: HostEntry) -> HostCheck:
     with context.eye(entry) as eye:
         seen = eye.look()
         is_changed = entry.role is Role.CHANGED and playbook.change is not None
-        missing = difference(seen, playbook.a) if is_changed and situations_of(playbook, entry) else None
-        if is_changed and missing is not None:
+        missing = difference(seen, playbook.a) if is_changed and entry.runs_nodeos else None
+        if missing is not None:
             raise ConfigError(f"is not in situation a: expected {missing}", path=entry.host, key="a")
         if not is_changed or seen.nodeos is None:
             return HostCheck(

@@ -99,6 +99,22 @@ def up_gate(context: RunContext, entry: HostEntry, to: str, timeout_s: float) ->
 def gates_of(context: RunContext, entry: HostEntry, step: Step, eye: HostEye, starts: int) -> Iterator[Gate]:
     """Yield the gates of a playbook for one host, in order."""
     gates = context.playbook.gates
+    if entry.runs_nodeos:
+        yield from _nodeos_gates(context, entry, step, starts)
+    if gates.command is not None:
+        command = _Command(gate=gates.command, command=filled(gates.command.run, names_of(entry)), eye=eye)
+        yield Gate(name="command", timeout_s=gates.command.timeout, check=command)
+    if gates.file is not None:
+        path = filled_plain(gates.file.path, names_of(entry))
+        test = _Command(gate=CommandGate(run=path), command=f"test -e {shlex.quote(path)}", eye=eye)
+        yield Gate(name="file", timeout_s=gates.file.timeout, check=test)
+    if gates.memory_settled is not None and entry.runs_nodeos:
+        memory = MemoryCheck(gate=gates.memory_settled)
+        yield Gate(name="memory settled", timeout_s=gates.memory_settled.timeout, check=memory)
+
+
+def _nodeos_gates(context: RunContext, entry: HostEntry, step: Step, starts: int) -> Iterator[Gate]:
+    gates = context.playbook.gates
     yield up_gate(context, entry, step.to, gates.node_up.timeout)
     if gates.second_start is not None and starts == 1:
         second = _SecondStart(
@@ -107,16 +123,6 @@ def gates_of(context: RunContext, entry: HostEntry, step: Step, eye: HostEye, st
         yield Gate(name="second start", timeout_s=gates.second_start.timeout, check=second)
     if gates.head_lag is not None:
         yield Gate(name="head lag", timeout_s=gates.head_lag.timeout, check=HeadLagCheck(gate=gates.head_lag))
-    if gates.command is not None:
-        command = _Command(gate=gates.command, command=filled(gates.command.run, names_of(entry)), eye=eye)
-        yield Gate(name="command", timeout_s=gates.command.timeout, check=command)
-    if gates.file is not None:
-        path = filled_plain(gates.file.path, names_of(entry))
-        test = _Command(gate=CommandGate(run=path), command=f"test -e {shlex.quote(path)}", eye=eye)
-        yield Gate(name="file", timeout_s=gates.file.timeout, check=test)
-    if gates.memory_settled is not None:
-        memory = MemoryCheck(gate=gates.memory_settled)
-        yield Gate(name="memory settled", timeout_s=gates.memory_settled.timeout, check=memory)
 
 
 @dataclass(slots=True, kw_only=True)

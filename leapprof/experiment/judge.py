@@ -44,7 +44,7 @@ def _is_about(metric: MetricComparison, subject: str | None) -> bool:
     if subject is None:
         return True
     roles = [role.strip() for role in (metric.subject.role or "").split(",")]
-    return subject in (metric.subject.device, metric.subject.nodeos, *roles)
+    return subject in (metric.subject.device, metric.subject.nodeos, metric.subject.operation, *roles)
 
 
 def _judged(expectation: Expectation, metric: MetricComparison) -> tuple[Outcome, str]:

@@ -1,4 +1,4 @@
-"""Records one period on all hosts at once, guarded."""
+"""Records one period on all hosts at once, guarded, with the probes of delay beside it."""
 
 import threading
 from collections.abc import Iterator, Sequence
@@ -13,6 +13,7 @@ from leapprof.errors import InterruptedRunError, LeapprofError, SourceError
 from leapprof.experiment.context import RunContext
 from leapprof.experiment.guards import Breach, GuardingObserver
 from leapprof.experiment.observe import selectors_of
+from leapprof.experiment.probing import Probing
 from leapprof.experiment.runlog import RECORDINGS
 from leapprof.experiment.steps import Step, phase_name, situations_of
 from leapprof.recorder.hosts import SessionResult, record_hosts
@@ -32,7 +33,7 @@ class Recorded:
     """What became of one attempt to record a period.
 
     Attributes:
-        recordings: playbook's name of a host → directory, relative to the run's.
+        recordings: playbook's name of a host or probe → directory, relative to the run's.
         breach: the guard that ended it; None when it went well.
     """
 
@@ -44,7 +45,7 @@ def record_period(context: RunContext, step: Step) -> Recorded:
     """Record all hosts for warm-up and duration.
 
     Raises:
-        SourceError: a host failed.
+        SourceError: a host or a probe failed.
         StoreError: the disk refuses.
         InterruptedRunError: the operator ends the run.
     """
@@ -54,14 +55,31 @@ def record_period(context: RunContext, step: Step) -> Recorded:
     attach = playbook.phase.spool is not None and context.log.last("begun", step.id) is not None
     context.log.append("begun", step.id, attach=attach)
     sessions = [_session(context, entry, step, observer, stop, attach=attach) for entry in playbook.hosts]
-    with _relayed(context.stop, stop), _heat_watched(context, observer, stop):
+    probing = _probing(context, step, stop)
+    began_wall_ns = context.clock.wall_ns()
+    with (
+        _relayed(context.stop, stop),
+        _heat_watched(context, observer, stop),
+        probing.running(playbook.probes),
+    ):
         results = record_hosts(sessions, stop)
     breach = observer.breaches[0] if observer.breaches else None
     recordings = _recordings(context, results, names)
     if breach is None:
         _raise_failure(context, results)
+        probing.ask(playbook.probes, began_wall_ns, context.clock.wall_ns())
+        recordings |= {n: _relative(context, path) for n, path in probing.recordings().items()}
         remove_spools(context, step)
     return Recorded(recordings=recordings, breach=breach)
+
+
+def _probing(context: RunContext, step: Step, stop: StopEvent) -> Probing:
+    return Probing(
+        phase=context.playbook.phase,
+        phase_name=phase_name(context.playbook, step.period, ""),
+        out=_out(context, step) / f"{step.id}-probes",
+        stop=stop,
+    )
 
 
 def _session(
@@ -135,10 +153,14 @@ def _recordings(
     context: RunContext, results: Sequence[SessionResult], names: dict[str, str]
 ) -> dict[str, str]:
     return {
-        names[result.host]: str(result.directory.relative_to(context.log.directory))
+        names[result.host]: _relative(context, result.directory)
         for result in results
         if result.directory is not None
     }
+
+
+def _relative(context: RunContext, recording: Path) -> str:
+    return str(recording.relative_to(context.log.directory))
 
 
 def _raise_failure(context: RunContext, results: Sequence[SessionResult]) -> None:

@@ -3,13 +3,14 @@
 import json
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from leapprof.assess.compare import compare
 from leapprof.assess.load import load
 from leapprof.assess.material import CompareOptions
+from leapprof.assess.pairs import combined
 from leapprof.assess.sides import WindowChoice
 from leapprof.config.playbook import expectations_of
 from leapprof.config.playbook_schema import Playbook
@@ -17,6 +18,7 @@ from leapprof.errors import StoreError
 from leapprof.experiment.judge import judge, worst
 from leapprof.experiment.pairs import Pair, pairs_of
 from leapprof.experiment.runlog import REPORTS
+from leapprof.experiment.steps import safe_name
 from leapprof.model import Comparison, ExpectationResult, Outcome
 from leapprof.report import Format, write
 from leapprof.report.public import publish
@@ -72,6 +74,9 @@ def write_reports(
         pairs = _named(playbook, pairs_of(playbook, recordings))
         compared = {pair.name: _compared(directory, playbook, pair, run_id) for pair in pairs}
         found = [_write_pair(partial, playbook, pair, _with_control(pair, pairs, compared)) for pair in pairs]
+        found += [
+            _write_pair(partial, playbook, *whole) for whole in _alternations(playbook, pairs, compared)
+        ]
         outcome = _outcome(playbook, found)
         _write_summary(partial, playbook, found, outcome)
         partial.rename(final)
@@ -109,8 +114,25 @@ def _compared(directory: Path, playbook: Playbook, pair: Pair, run_id: str) -> C
     comparison = compare(load(directory / pair.before), load(directory / pair.after), options)
     if pair.is_control:
         return comparison
-    judged = tuple(judge(expectation, comparison) for expectation in expectations_of(None, playbook))
-    return replace(comparison, expectations=judged)
+    return _judged(playbook, pair, comparison)
+
+
+def _judged(playbook: Playbook, pair: Pair, comparison: Comparison) -> Comparison:
+    """Return a comparison with the expectations about hosts, or about its probe."""
+    about = (e for e in expectations_of(None, playbook) if e.probe == pair.probe)
+    return replace(comparison, expectations=tuple(judge(expectation, comparison) for expectation in about))
+
+
+def _alternations(
+    playbook: Playbook, pairs: Sequence[Pair], compared: Mapping[str, Comparison]
+) -> Iterator[tuple[Pair, Comparison]]:
+    """Yield for each probe of alternating phases all its pairs together: how runs differ stands beside the delays."""
+    for probe in playbook.probes:
+        mine = [pair for pair in pairs if pair.host == probe.label and pair.probe]
+        if len(mine) > 1:
+            pair = replace(mine[-1], name=f"{safe_name(probe.label)}-all", before=mine[0].before)
+            whole = combined([compared[one.name] for one in mine])
+            yield pair, _judged(playbook, pair, replace(whole, title=f"{playbook.title}: {pair.name}"))
 
 
 def _with_control(pair: Pair, pairs: Sequence[Pair], compared: Mapping[str, Comparison]) -> Comparison:

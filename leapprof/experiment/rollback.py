@@ -41,6 +41,8 @@ def prove_roll_back(playbook: Playbook) -> Proof:
     if change.command is not None and change.command.to_a is None:
         return Proof(holds=False, reason="change.command.to_a is missing: leapprof knows no way back")
     reason = _why_state_is_lost(playbook)
+    if not _touches_nodeos(playbook):
+        return Proof(holds=True, reason="change.command.to_a takes it back, and no nodeos is touched")
     if reason is None:
         return Proof(holds=True, reason="both sides read the same state, and it stays on disk")
     return _by_snapshot(playbook, reason)
@@ -51,8 +53,14 @@ def needs_snapshot(playbook: Playbook) -> bool:
     return _why_state_is_lost(playbook) is not None
 
 
+def _touches_nodeos(playbook: Playbook) -> bool:
+    return any(entry.runs_nodeos for entry in playbook.changed_hosts)
+
+
 def _why_state_is_lost(playbook: Playbook) -> str | None:
     """Return why a's nodeos could not go on with the state that b leaves; None when it can."""
+    if not _touches_nodeos(playbook):
+        return None
     if "tmpfs" in (playbook.a.state_on, playbook.b.state_on):
         return "a state on tmpfs is gone after a stop"
     change = playbook.change

@@ -143,7 +143,7 @@ def check_metrics(playbook: Playbook) -> None:
     """
     known = {spec.name for spec in METRICS}
     for expectation in expectations_of(None, playbook):
-        if expectation.metric not in known and not expectation.metric.startswith("latency."):
+        if expectation.metric not in known:
             near = ", ".join(get_close_matches(expectation.metric, sorted(known), 3)) or "docs/metrics.md"
             raise ConfigError(
                 f"there is no such metric; see {near}", key=f"expectations.{expectation.metric}"

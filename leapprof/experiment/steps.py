@@ -1,10 +1,12 @@
 """A playbook → its steps, in order. Pure: the same playbook gives the same steps, whose names the log keeps."""
 
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from leapprof.config.playbook_limits import Gates
 from leapprof.config.playbook_schema import HostCommand, HostEntry, Playbook
 from leapprof.config.playbook_types import Role, Where
 from leapprof.control.commands import filled, filled_plain
@@ -83,9 +85,14 @@ def situations_of(playbook: Playbook, entry: HostEntry) -> tuple[str, ...]:
     if playbook.design == "crossover":
         periods = ("a", "b") if entry.first == "a" else ("b", "a")
     else:
-        periods = tuple(playbook.design.lower())
+        periods = periods_of(playbook)
     is_left_alone = entry.role is Role.CONTROL or playbook.change is None
     return ("a",) * len(periods) if is_left_alone else periods
+
+
+def periods_of(playbook: Playbook) -> tuple[str, ...]:
+    """Return the situation of each period of a design in which all hosts change together."""
+    return tuple(playbook.design.lower())
 
 
 def phase_name(playbook: Playbook, period: int, situation: str) -> str:
@@ -238,7 +245,7 @@ class _Planner:
         seconds = gates.settle.time if gates.settle else 0.0
         seconds += gates.head_lag.lasting if gates.head_lag else 0.0
         seconds += gates.memory_settled.lasting if gates.memory_settled else 0.0
-        title = f"gates: {', '.join(gate_names(self._playbook))}"
+        title = f"gates: {', '.join(gate_names(gates, entry)) or 'none'}"
         return self._of(
             entry,
             StepKind.GATES,
@@ -257,21 +264,29 @@ class _Planner:
             for entry in self._playbook.hosts
         ]
         page = self._playbook.guards.page
+        commands = [f"collector: leapprof latency {shlex.join(p.words)}" for p in self._playbook.probes]
+        commands += [f"collector: {page}   # when a guard is breached"] if page else []
         return Step(
             id="", kind=StepKind.RECORD, stage=stage, period=period, title=f"record {', '.join(hosts)}",
             seconds=phase.warm_up + phase.duration,
-            commands=(f"collector: {page}   # when a guard is breached",) if page else (),
+            commands=tuple(commands),
         )  # fmt: skip
 
 
-def gate_names(playbook: Playbook) -> tuple[str, ...]:
-    """Return the names of the gates that a playbook asks for."""
-    gates = playbook.gates
+_OF_NODEOS = frozenset({"node up", "second start", "head lag", "memory settled"})
+
+
+def gate_names(gates: Gates, entry: HostEntry) -> tuple[str, ...]:
+    """Return the names of the gates that a host has to pass."""
     asked = {
         "node up": gates.node_up, "second start": gates.second_start, "head lag": gates.head_lag,
         "command": gates.command, "file": gates.file, "memory settled": gates.memory_settled, "settle": gates.settle,
     }  # fmt: skip
-    return tuple(name for name, gate in asked.items() if gate is not None)
+    return tuple(
+        name
+        for name, gate in asked.items()
+        if gate is not None and (entry.runs_nodeos or name not in _OF_NODEOS)
+    )
 
 
 def is_on_collector(command: HostCommand) -> bool:

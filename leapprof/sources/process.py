@@ -157,13 +157,17 @@ class ProcessChannel:
         """End the child and everything in its process group."""
         if self._closed:
             return
-        self._closed = True
         self._signal(signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(END_WAIT_S)
         self._signal(signal.SIGKILL)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(END_WAIT_S)
+        self.release()
+
+    def release(self) -> None:
+        """Let go of a child that has ended: a service that it left behind in its process group lives on."""
+        self._closed = True
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             if pipe is not None:
                 with contextlib.suppress(OSError):
@@ -195,6 +199,7 @@ def run_process(channel: ProcessChannel, timeout_s: float) -> CommandResult:
         status = channel.exit_status
         if status is None:
             raise SourceTimeoutError(channel.host, "end of the command", timeout_s)
+        channel.release()
         return CommandResult(
             exit_status=status,
             stdout=bytes(stdout),
