@@ -188,17 +188,46 @@ def histogram(
 
 @app.command("stream")
 def stream(
+    out: _Out,
     urls: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="URL…", help="ws://HOST:PORT of state histories; two or more run head to head."
         ),
-    ],
-    out: _Out,
+    ] = None,
+    yellowstone: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--yellowstone",
+            metavar="HOST:PORT",
+            help="Instead: a Yellowstone gRPC server (Solana), spoken to through TLS; http://HOST:PORT without. "
+            "Several run head to head.",
+        ),
+    ] = None,
+    account: Annotated[
+        str | None, typer.Option("--account", metavar="PUBKEY", help="Whose transactions Yellowstone sends.")
+    ] = None,
+    token_file: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--token-file",
+            metavar="[HOST:PORT=]PATH",
+            help="File with the x-token of a Yellowstone server; else LEAPPROF_YELLOWSTONE_TOKEN for a single one.",
+        ),
+    ] = None,
+    log: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--log", metavar="PATH", help="Instead: block lines of a nodeos's log; - for standard input."
+        ),
+    ] = None,
+    ca_file: Annotated[Path | None, typer.Option("--ca-file", help="Certificates to trust.")] = None,
     phase: _Phase = "",
-    count: Annotated[int, typer.Option("--count", min=2, max=10_000_000, help="Blocks of each.")] = 20_000,
+    count: Annotated[int, typer.Option("--count", min=2, max=10_000_000, help="Messages of each.")] = 20_000,
     duration: Annotated[str, typer.Option("--duration", help="At most.")] = "6h",
-    timeout: Annotated[str, typer.Option("--timeout", help="For a connection, and for each block.")] = "10s",
+    timeout: Annotated[
+        str, typer.Option("--timeout", help="For a connection, and for each message.")
+    ] = "10s",
     time_server: Annotated[
         str | None,
         typer.Option("--time-server", help="Asked for this machine's clock error before and after."),
@@ -208,9 +237,10 @@ def stream(
     host_recording: _HostRecordings = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure when blocks arrive on nodeos's state history websocket; several at once are compared block by block."""
+    """Measure when messages of a subscription arrive: blocks, or transactions; several at once, one by one."""
     from leapprof.cli.latency_run import Common
     from leapprof.cli.latency_stream import StreamChoice, run_stream
+    from leapprof.cli.latency_subscriptions import SubscriptionChoice
 
     run_stream(
         Common(
@@ -222,7 +252,19 @@ def stream(
             host_recordings=tuple(host_recording or ()),
             as_json=as_json,
         ),
-        StreamChoice(urls=tuple(urls), count=count, duration=duration, time_server=time_server),
+        StreamChoice(
+            subscriptions=SubscriptionChoice(
+                urls=tuple(urls or ()),
+                yellowstone=tuple(yellowstone or ()),
+                account=account,
+                token_files=tuple(token_file or ()),
+                ca_file=ca_file,
+                logs=tuple(log or ()),
+            ),
+            count=count,
+            duration=duration,
+            time_server=time_server,
+        ),
     )
 
 

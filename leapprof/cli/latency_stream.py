@@ -1,22 +1,21 @@
 """`leapprof latency stream`: options → subscriptions → a recording."""
 
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from leapprof.cli.latency_run import Common, run_probe
+from leapprof.cli.latency_subscriptions import SubscriptionChoice, subscriptions_of
 from leapprof.cli.values import parse_duration_s
-from leapprof.errors import ConfigError, SourceError
-from leapprof.latency.endpoint import Endpoint, parse_url
+from leapprof.errors import SourceError
 from leapprof.latency.machine import Moment
 from leapprof.latency.recording import RunWriter
 from leapprof.latency.sntp import clock_offset
-from leapprof.latency.stream import PROBE, StreamPlan, check, count, receive, standings, stream_findings
+from leapprof.latency.standings import count, standings, stream_findings
+from leapprof.latency.stream import PROBE, Received, StreamPlan, receive, wait_until
 from leapprof.latency.wire import ProbeError
 from leapprof.model import Finding, Severity
 from leapprof.recorder.naming import check_phase
-from leapprof.units import NS_PER_S
 
 _TIME_SERVER_S = 2.0
 
@@ -25,7 +24,7 @@ _TIME_SERVER_S = 2.0
 class StreamChoice:
     """What the probe ``stream`` is told."""
 
-    urls: tuple[str, ...]
+    subscriptions: SubscriptionChoice
     count: int
     duration: str
     time_server: str | None
@@ -35,51 +34,61 @@ def run_stream(common: Common, choice: StreamChoice) -> None:
     """Run the probe ``stream``.
 
     Raises:
-        ConfigError: an option has another form, or websockets is not installed.
-        SourceError: an endpoint cannot be reached, or is no state history.
+        ConfigError: an option has another form, or a package is not installed.
+        SourceError: an endpoint cannot be reached, or is something else.
         InterruptedRunError: the operator ended it.
     """
     check_phase(common.phase)
-    endpoints = tuple(parse_url(url, ("ws", "wss")) for url in choice.urls)
-    if len(set(endpoints)) < len(endpoints):
-        raise ConfigError("an endpoint is named twice", key="URL")
+    found = subscriptions_of(choice.subscriptions)
     plan = StreamPlan(
-        endpoints=endpoints,
+        subscriptions=found.subscriptions,
         most=choice.count,
         duration_s=parse_duration_s(choice.duration, "--duration"),
         timeout_s=common.timeout_s,
     )
-    for endpoint in endpoints:
-        _check(endpoint, plan.timeout_s)
+    for subscription in plan.subscriptions:
+        try:
+            subscription.check(plan.timeout_s)
+        except ProbeError as error:
+            raise SourceError(subscription.name, error.problem) from error
     settings = {
         "probe": PROBE,
-        "target": ", ".join(e.authority for e in endpoints),
-        "subscription": "state history, blocks without traces and deltas",
+        "target": ", ".join(s.name for s in plan.subscriptions),
+        "subscription": found.what,
         "count": str(choice.count),
         "timeout": f"{plan.timeout_s:g} s",
     }
-    run_probe(common, settings, 0.0, lambda writer, first: _probe(plan, choice.time_server, writer, first))
+    run_probe(common, settings, 0.0, lambda writer, first: _Run(plan, choice.time_server, writer).run(first))
 
 
-def _check(endpoint: Endpoint, timeout_s: float) -> None:
-    try:
-        check(endpoint, timeout_s)
-    except ProbeError as error:
-        raise SourceError(endpoint.authority, error.problem) from error
+class _Run:
+    """One run into a recording, which soon holds what came."""
 
+    def __init__(self, plan: StreamPlan, time_server: str | None, writer: RunWriter) -> None:
+        """Keep what to do, and where it is written."""
+        self._plan, self._time_server, self._writer = plan, time_server, writer
+        self._received = tuple(Received(name=one.name) for one in plan.subscriptions)
 
-def _probe(plan: StreamPlan, time_server: str | None, writer: RunWriter, first: Moment) -> None:
-    stopped = threading.Event()
-    writer.findings += _ask_time(time_server, writer)
-    time.sleep(
-        max(first.monotonic_ns - time.monotonic_ns(), 0) / NS_PER_S
-    )  # what came before would be warm-up
-    received = receive(plan, stopped, time.monotonic_ns)
-    count(received, writer.blocks)
-    writer.findings += [*_ask_time(time_server, writer), *stream_findings(received)]
-    for number, standing in enumerate(standings(received), 1):
-        writer.notes[f"latency_standing_{number}"] = standing.text
-    writer.notes["latency_clock"] = _clock_text(plan, time_server, writer)
+    def run(self, first: Moment) -> None:
+        """Receive from a moment on; what came before would be warm-up."""
+        writer = self._writer
+        writer.findings += _ask_time(self._time_server, writer)
+        wait_until(first.monotonic_ns)
+        try:
+            receive(self._plan, self._received, threading.Event(), lambda: writer.when_due(self._write))
+        finally:
+            writer.findings += [*_ask_time(self._time_server, writer), *stream_findings(self._received)]
+            self._write()
+
+    def _write(self) -> None:
+        """Write all that came so far: which message was the fastest is known for that long."""
+        received = [one.snapshot() for one in self._received]
+        blocks = self._writer.blocks.anew()
+        count(received, blocks)
+        for number, standing in enumerate(standings(received), 1):
+            self._writer.notes[f"latency_standing_{number}"] = standing.text
+        self._writer.notes["latency_clock"] = _clock_text(self._plan, self._time_server, self._writer)
+        self._writer.rewrite(blocks)
 
 
 def _ask_time(time_server: str | None, writer: RunWriter) -> Iterator[Finding]:
@@ -99,10 +108,10 @@ def _ask_time(time_server: str | None, writer: RunWriter) -> Iterator[Finding]:
 
 
 def _clock_text(plan: StreamPlan, time_server: str | None, writer: RunWriter) -> str:
-    if len(plan.endpoints) > 1:
+    if len(plan.subscriptions) > 1:
         return "one clock (CLOCK_MONOTONIC of the probing machine): no clock offset enters"
     if not writer.offsets:
         asked = "no time server was asked" if time_server is None else f"{time_server} did not answer"
-        return f"wall clock against the producer's stamp; its error is not known: {asked}"
+        return f"wall clock against the sender's stamp; its error is not known: {asked}"
     errors = ", ".join(f"{o.offset_s * 1000:+.2f} ms ± {o.round_trip_s * 500:.2f} ms" for o in writer.offsets)
-    return f"wall clock against the producer's stamp; ahead of {time_server} by {errors}"
+    return f"wall clock against the sender's stamp; ahead of {time_server} by {errors}"

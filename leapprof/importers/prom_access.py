@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from leapprof.config.secrets import read_secret
 from leapprof.errors import ConfigError
 
 TOKEN_VARIABLE = "LEAPPROF_PROMETHEUS_TOKEN"  # noqa: S105 - the name of a variable
 USER_VARIABLE = "LEAPPROF_PROMETHEUS_USER"
 PASSWORD_VARIABLE = "LEAPPROF_PROMETHEUS_PASSWORD"  # noqa: S105 - the name of a variable
 DEFAULT_TIMEOUT_S = 60.0
-MAX_SECRET_CHARS = 16_384
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,22 +71,12 @@ def server_access(
         )
     if ca_file is not None and not ca_file.is_file():
         raise ConfigError("does not exist", path=str(ca_file), key="--ca-file")
-    token = _secret(token_file) if token_file else environment.get(TOKEN_VARIABLE) or None
+    token = read_secret(token_file) if token_file else environment.get(TOKEN_VARIABLE) or None
     user, password = environment.get(USER_VARIABLE) or None, environment.get(PASSWORD_VARIABLE)
     if basic_auth_file:
-        user, colon, password = _secret(basic_auth_file).partition(":")
+        user, colon, password = read_secret(basic_auth_file).partition(":")
         if not colon:
             raise ConfigError("holds no user:password", path=str(basic_auth_file), key="--basic-auth-file")
     return ServerAccess(
         url=url.rstrip("/"), token=token, user=user, password=password, ca_file=ca_file, timeout_s=timeout_s
     )
-
-
-def _secret(path: Path) -> str:
-    try:
-        text = path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot be read ({type(error).__name__})", path=str(path)) from error
-    if not text or len(text) > MAX_SECRET_CHARS or not text.isprintable():
-        raise ConfigError("holds no single line of text", path=str(path))
-    return text

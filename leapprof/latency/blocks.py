@@ -53,6 +53,10 @@ class Blocks:
         self._seq = 1
         self.whole: dict[Subject, Block] = {}
 
+    def anew(self) -> "Blocks":
+        """Return empty ones of the same start and length, for a probe that counts all of a run again."""
+        return Blocks(self._start, self._block_ns / NS_PER_S)
+
     def succeeded(self, subject: Subject, planned_ns: int, delay_ns: int, late_ns: int = 0) -> None:
         """Count one delay.
 

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,9 +16,12 @@ from leapprof.units import NS_PER_S
 
 TRANSPORT = "latency"
 _POLL_S = 0.1
-SEAL_LEAST_S, SEAL_MOST_S = 60, 600
-SEAL_SHARE = 10
-"""A kill costs a tenth of a run, at least one and at most ten minutes; each sealing makes two files."""
+SEAL_EVERY_S = 10
+"""What a kill or a full disk costs at most, beside attempts that are under way."""
+SEGMENT_S = 600
+"""The files of the last ten minutes are written anew at each sealing; then new ones begin, so that they stay few."""
+WRITING_SHARE = 50
+"""Sealings wait this many times as long as the last one took, so that writing does not disturb what is measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +53,9 @@ class RunWriter:
         self._writer, self._cpu, self._block_s = writer, cpu, block_s
         self._seq = 1
         self._hosts: list[Table] = []
+        self._segment: list[tuple[Table, Table]] = []
+        self._segment_ns = time.monotonic_ns()
+        self._due_ns = self._segment_ns + SEAL_EVERY_S * NS_PER_S
         self.blocks = blocks
         self.findings: list[Finding] = []
         self.notes: dict[str, str] = {}
@@ -60,25 +66,67 @@ class RunWriter:
         self._seal(self.blocks.take(until_ns))
 
     def _seal(self, latency: Table) -> None:
+        """Write rows beside those of the segment under way; of one that is old enough, into the next."""
+        if time.monotonic_ns() - self._segment_ns >= SEGMENT_S * NS_PER_S:
+            self._segment.clear()
+        rows = (latency, self._take_host())
+        if not any(table.rows for table in rows):
+            return
+        is_first = not self._segment
+        self._segment.append(rows)
+        tables = {
+            name: concatenate(name, [row[i] for row in self._segment])
+            for i, name in enumerate(("latency", "host"))
+        }
+        if is_first:
+            self._segment_ns = time.monotonic_ns()
+            self._writer.seal(tables)
+        else:
+            self._writer.reseal(tables)
+
+    def _take_host(self) -> Table:
         host = self._cpu.take(self._seq)
         self._seq += host.rows
         self._hosts.append(host)
-        self._writer.seal({"latency": latency, "host": host})
+        return host
+
+    def rewrite(self, blocks: Blocks) -> None:
+        """Write the whole run anew as it is known now, with what the manifest can say already.
+
+        For a probe whose early delays change while it goes on, because they are against the fastest so far.
+        """
+        self.blocks = blocks
+        self._take_host()
+        self._writer.reseal({"latency": blocks.take_all(now().monotonic_ns), "host": self.host_table()})
+        self._write_manifest(self._writer.manifest)
+
+    def when_due(self, write: Callable[[], None]) -> None:
+        """Call what writes, where it is time to; to be called often."""
+        began_ns = time.monotonic_ns()
+        if began_ns < self._due_ns:
+            return
+        write()
+        ended_ns = time.monotonic_ns()
+        self._due_ns = ended_ns + max(SEAL_EVERY_S * NS_PER_S, WRITING_SHARE * (ended_ns - began_ns))
+
+    def seal_if_due(self, timeout_s: float) -> None:
+        """Seal what is complete, now and then; to be called often.
+
+        Args:
+            timeout_s: of an attempt; a block is complete when no attempt of it can be under way.
+        """
+        self.when_due(lambda: self.seal(time.monotonic_ns() - round(2 * timeout_s * NS_PER_S)))
 
     def wait(self, threads: Sequence[threading.Thread], timeout_s: float) -> None:
         """Wait until threads have ended, and seal now and then what is complete.
 
         Args:
             threads: that make attempts.
-            timeout_s: of an attempt; a block is complete when no attempt of it can be under way.
+            timeout_s: of an attempt.
         """
-        began_ns = sealed_ns = time.monotonic_ns()
         while any(thread.is_alive() for thread in threads):
             time.sleep(_POLL_S)
-            at_ns = time.monotonic_ns()
-            if at_ns - sealed_ns >= seal_after_ns(at_ns - began_ns):
-                self.seal(at_ns - round(2 * timeout_s * NS_PER_S))
-                sealed_ns = at_ns
+            self.seal_if_due(timeout_s)
 
     def host_table(self) -> Table:
         """Return what was sampled of this machine so far."""
@@ -100,15 +148,22 @@ class RunWriter:
         host = self.host_table()
         wall_ns = host.integers["wall_ns"].values
         manifest = self._writer.manifest
-        self._writer.write_manifest(
+        self._write_manifest(
             replace(
                 manifest,
                 started_wall_ns=int(wall_ns[0]),
                 ended_wall_ns=int(wall_ns[-1]),
+                cost=replace(manifest.cost, samples=host.rows),
+            )
+        )
+
+    def _write_manifest(self, manifest: Recording) -> None:
+        self._writer.write_manifest(
+            replace(
+                manifest,
                 findings=tuple(self.findings),
                 notes={**manifest.notes, **self.notes},
                 clock_offsets=tuple(self.offsets),
-                cost=replace(manifest.cost, samples=host.rows),
             )
         )
 
@@ -144,11 +199,6 @@ def manifest_of(facts: RunFacts, host: Host, started_wall_ns: int) -> Recording:
         cost=SamplingCost(agent=TRANSPORT, samples=0, cpu_s=None, rss_bytes=None, wire_bytes=0),
         commands=(facts.command,),
     )
-
-
-def seal_after_ns(run_ns: int) -> int:
-    """Return how long after a sealing the next one is due in a run of this length."""
-    return min(max(run_ns // SEAL_SHARE, SEAL_LEAST_S * NS_PER_S), SEAL_MOST_S * NS_PER_S)
 
 
 def start_in(seconds: float) -> Moment:

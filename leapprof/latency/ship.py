@@ -5,9 +5,9 @@ and fields: state_history_plugin_abi.cpp. A block's bytes begin with its timesta
 """
 
 import struct
-from dataclasses import dataclass
 
 from leapprof.errors import ParseError
+from leapprof.latency.message import Message
 from leapprof.units import NS_PER_MS
 
 _PROBE = "ship"
@@ -20,21 +20,6 @@ _FOREVER = 2**32 - 1
 _MOST_VARINT_BYTES = 5
 STATUS_REQUEST = b"\x00"
 IN_FLIGHT = 1000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BlockMessage:
-    """One block of a subscription.
-
-    Attributes:
-        number: of the block.
-        block_id: 32 bytes; another block of the same number is a fork.
-        stamp_ns: when it was made by its producer's clock, nanoseconds since the epoch; None without the block itself.
-    """
-
-    number: int
-    block_id: bytes
-    stamp_ns: int | None
 
 
 def blocks_request(start_block: int) -> bytes:
@@ -99,7 +84,7 @@ def parse_status(data: bytes) -> int:
     return head
 
 
-def parse_block(data: bytes) -> BlockMessage | None:
+def parse_block(data: bytes) -> Message | None:
     """Return the block of an answer; None of one that has none yet.
 
     Raises:
@@ -117,4 +102,4 @@ def parse_block(data: bytes) -> BlockMessage | None:
     stamp_ns = None
     if reader.optional() and reader.varint() >= 4:
         stamp_ns = (_EPOCH_MS + reader.number() * _SLOT_MS) * NS_PER_MS
-    return BlockMessage(number=number, block_id=block_id, stamp_ns=stamp_ns)
+    return Message(number=number, before=number - 1, key=block_id, stamp_ns=stamp_ns)

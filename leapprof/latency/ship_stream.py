@@ -5,25 +5,25 @@ Needs the package websockets (extra ``latency``).
 
 import json
 import socket
-import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from leapprof.errors import ConfigError, ParseError, quoted
 from leapprof.latency.endpoint import Endpoint
+from leapprof.latency.message import Arrival, Clock
 from leapprof.latency.ship import (
     STATUS_REQUEST,
-    BlockMessage,
     ack_request,
     blocks_request,
     parse_block,
     parse_status,
 )
-from leapprof.latency.wire import Deadline, Failure, ProbeError, translated
+from leapprof.latency.wire import Deadline, Failure, ProbeError, tls_context, translated
 
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection
@@ -38,26 +38,54 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arrival:
-    """A block, and when it came: CLOCK_MONOTONIC and wall clock, nanoseconds."""
+class ShipSubscription:
+    """Blocks of a nodeos, from its state history.
 
-    message: BlockMessage
-    monotonic_ns: int
-    wall_ns: int
+    Attributes:
+        endpoint: of the state history.
+        ca_file: certificates to trust instead of the system's.
+    """
+
+    endpoint: Endpoint
+    ca_file: Path | None = None
+    can_end = False
+
+    @property
+    def name(self) -> str:
+        """Return how it is called."""
+        return self.endpoint.authority
+
+    def check(self, timeout_s: float) -> None:
+        """Ask for its head block.
+
+        Raises:
+            ProbeError: it is no state history, or cannot be reached.
+        """
+        with ShipStream(self, timeout_s, threading.Event()) as stream:
+            stream.head()
+
+    def arrivals(self, after: int | None, timeout_s: float, stopped: threading.Event) -> Iterator[Arrival]:
+        """Yield blocks as they come: those after a number, or after the head block.
+
+        Raises:
+            ProbeError: the connection was lost, or nothing came within the time-out.
+        """
+        with ShipStream(self, timeout_s, stopped) as stream:
+            yield from stream.blocks(1 + (stream.head() if after is None else after))
 
 
 class ShipStream:
     """One connection. Use with ``with``."""
 
-    def __init__(self, endpoint: Endpoint, timeout_s: float, stopped: threading.Event) -> None:
+    def __init__(self, subscription: ShipSubscription, timeout_s: float, stopped: threading.Event) -> None:
         """Keep what to do.
 
         Args:
-            endpoint: of the state history.
+            subscription: where.
             timeout_s: for the connection, and for each message.
             stopped: ends the wait for a message.
         """
-        self._endpoint, self._timeout_s, self._stopped = endpoint, timeout_s, stopped
+        self._subscription, self._timeout_s, self._stopped = subscription, timeout_s, stopped
         self._open = ExitStack()
         self._connection: ClientConnection | None = None
 
@@ -68,13 +96,13 @@ class ShipStream:
             ProbeError: it cannot be reached, or is no state history.
         """
         connect = _websockets()
-        endpoint = self._endpoint
+        endpoint = self._subscription.endpoint
         url = f"{'wss' if endpoint.tls else 'ws'}://{endpoint.authority}{endpoint.prefix or '/'}"
         with _translated(self._timeout_s):
             self._connection = self._open.enter_context(
                 connect(
                     url,
-                    ssl=ssl.create_default_context() if endpoint.tls else None,
+                    ssl=tls_context(self._subscription.ca_file) if endpoint.tls else None,
                     open_timeout=self._timeout_s,
                     close_timeout=_CLOSE_S,
                     ping_interval=None,
@@ -112,13 +140,13 @@ class ShipStream:
         self._send(blocks_request(start_block))
         while not self._stopped.is_set():
             data = self._receive()
-            came_ns, wall_ns = time.monotonic_ns(), time.time_ns()
+            came = Clock()
             if data is None:
                 return
             self._send(ack_request(1))
             message = _parsed(parse_block, data)
             if message is not None:
-                yield Arrival(message=message, monotonic_ns=came_ns, wall_ns=wall_ns)
+                yield came.arrival(message)
 
     def _send(self, data: bytes) -> None:
         assert self._connection is not None

@@ -6,8 +6,9 @@ import ssl
 import time
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
-from leapprof.errors import LeapprofError
+from leapprof.errors import ConfigError, LeapprofError
 from leapprof.latency.endpoint import Endpoint
 from leapprof.units import NS_PER_S
 
@@ -114,6 +115,18 @@ def connect(address: Address, deadline: Deadline) -> socket.socket:
         sock.close()
         raise
     return sock
+
+
+def tls_context(ca_file: Path | None) -> ssl.SSLContext:
+    """Return how TLS is spoken: with the system's certificates, or those of a file.
+
+    Raises:
+        ConfigError: the file holds none.
+    """
+    try:
+        return ssl.create_default_context(cafile=ca_file)
+    except OSError as error:
+        raise ConfigError("holds no certificates", path=str(ca_file), key="--ca-file") from error
 
 
 def wrap_tls(

@@ -86,6 +86,18 @@ class RecordingWriter:
         write_segment(self.directory, number, tables.values(), covered)
         self._journal.mark_sealed(number, last_seq=covered.last_seq)
 
+    def reseal(self, tables: Mapping[str, Table]) -> None:
+        """Replace the last segment by tables that hold its rows and more; each file changes at once.
+
+        Raises:
+            StoreError: the disk refuses; what was sealed before is kept.
+        """
+        covered = _range_of(tables)
+        if not self._journal.sealed:
+            self.seal(tables, covered)
+        elif covered is not None:
+            write_segment(self.directory, self._journal.sealed, tables.values(), covered)
+
     def write_manifest(self, manifest: Recording) -> None:
         """Replace the manifest.
 

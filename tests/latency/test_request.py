@@ -14,7 +14,7 @@ from leapprof.ingest.columns import TABLES, TIME_COLUMNS
 from leapprof.latency.blocks import Subject
 from leapprof.latency.endpoint import Endpoint
 from leapprof.latency.open_loop import Pace
-from leapprof.latency.recording import RunFacts, recorded, seal_after_ns, start_in
+from leapprof.latency.recording import RunFacts, recorded, start_in
 from leapprof.latency.request import RequestPlan, check, request_of, run
 from tests.support.servers import DelayedApi, serving
 from tests.support.steady import steady
@@ -138,12 +138,6 @@ def test_bodies_and_paths_of_the_chain_api():
         request_of("push_everything", None)
     with pytest.raises(ConfigError, match="no spaces"):
         request_of("/v1 HTTP/1.1\r\nX: y", None)
-
-
-def test_a_killed_run_costs_a_tenth_of_it():
-    """At least a minute, at most ten: a long run must not become thousands of files."""
-    minute = 60 * 10**9
-    assert [seal_after_ns(m * minute) // minute for m in (0, 5, 30, 90, 600)] == [1, 1, 3, 9, 10]
 
 
 def test_what_is_sealed_during_a_run_and_after_it_is_one_recording(tmp_path):

@@ -15,7 +15,7 @@ def test_captured_blocks_are_read():
     """Number, id and the stamp of the block's header."""
     blocks = [parse_block(base64.b64decode(text)) for text in CAPTURED["blocks"]]
     assert [b.number for b in blocks[:2]] == [1, 2]
-    assert all(b.block_id[:4] == b.number.to_bytes(4, "big") for b in blocks[1:])
+    assert all(b.key[:4] == b.number.to_bytes(4, "big") for b in blocks[1:])
     live = blocks[2:]
     assert [b.number for b in live] == [live[0].number + i for i in range(3)]
     assert [b.stamp_ns - live[0].stamp_ns for b in live] == [0, 500_000_000, 1_000_000_000]

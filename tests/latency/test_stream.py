@@ -19,7 +19,9 @@ from leapprof.cli.latency import app
 from leapprof.errors import ConfigError, SourceError
 from leapprof.latency.endpoint import Endpoint
 from leapprof.latency.ship import parse_block
-from leapprof.latency.stream import StreamPlan, check, receive, standings
+from leapprof.latency.ship_stream import ShipSubscription
+from leapprof.latency.standings import standings
+from leapprof.latency.stream import Received, StreamPlan, receive
 from leapprof.latency.wire import Failure, ProbeError
 from tests.support.servers import read_request, serving
 from tests.support.ship_server import ABI, SLOT_NS, Planned, ShipServer, frame, ship_serving, slot_at
@@ -71,8 +73,21 @@ def run(*arguments, program=app):
 
 def plan_of(*ports, most=20, timeout_s=3.0):
     """Return a plan for servers on loopback."""
-    endpoints = tuple(Endpoint(host="127.0.0.1", port=port) for port in ports)
-    return StreamPlan(endpoints=endpoints, most=most, duration_s=20.0, timeout_s=timeout_s)
+    return StreamPlan(
+        subscriptions=tuple(ship(port) for port in ports), most=most, duration_s=20.0, timeout_s=timeout_s
+    )
+
+
+def ship(port):
+    """Return a state history on loopback."""
+    return ShipSubscription(endpoint=Endpoint(host="127.0.0.1", port=port))
+
+
+def received_of(plan):
+    """Run a plan; returns what came."""
+    received = tuple(Received(name=one.name) for one in plan.subscriptions)
+    receive(plan, received, threading.Event())
+    return received
 
 
 def test_blocks_late_by_a_planted_time_come_back_at_their_quantiles(tmp_path):
@@ -110,7 +125,7 @@ def test_head_to_head_finds_who_is_first_and_by_how_much():
 
     first, second = ShipServer(plan=plan(lambda i: 0.0)), ShipServer(plan=plan(lambda i: late[i]))
     with steady(), ship_serving(first) as a, ship_serving(second) as b:
-        received = receive(plan_of(a, b, most=70), threading.Event(), time.monotonic_ns)
+        received = received_of(plan_of(a, b, most=70))
     ahead, behind = standings(received)
     assert ahead.shared == 70
     assert ahead.firsts > 40
@@ -165,7 +180,7 @@ def test_a_lost_connection_goes_on_where_it_was_left():
     """Start block of the second subscription, nothing missing, the loss counted."""
     server = ShipServer(plan=paced(20, 0.02), drop_after=FIRST + 9)
     with ship_serving(server) as port:
-        (received,) = receive(plan_of(port), threading.Event(), time.monotonic_ns)
+        (received,) = received_of(plan_of(port))
     assert server.starts[0] == FIRST
     assert FIRST < server.starts[1] <= FIRST + 10
     assert len(received.arrivals) == 20
@@ -182,7 +197,7 @@ def test_jumps_and_repetitions_are_counted():
         return [*blocks, Planned(due_s=0.0, number=56, data=frame(56, fork=1))]
 
     with ship_serving(ShipServer(plan=plan)) as port:
-        (received,) = receive(plan_of(port, most=6), threading.Event(), time.monotonic_ns)
+        (received,) = received_of(plan_of(port, most=6))
     assert (received.gaps, received.duplicates, len(received.arrivals)) == (2, 1, 6)
 
 
@@ -218,7 +233,7 @@ def saying(*messages):
 def test_a_websocket_that_is_no_state_history_is_said_so(handler, failure, said):
     """Silent, foreign, garbage, closed: within the time-out."""
     with ship_serving(handler) as port, pytest.raises(ProbeError, match=said) as caught:
-        check(Endpoint(host="127.0.0.1", port=port), 0.5)
+        ship(port).check(0.5)
     assert caught.value.failure is failure
 
 
@@ -253,7 +268,7 @@ def endless(connection):
 def test_what_speaks_no_websocket_is_said_so(serve, failures):
     """A web server, silence, an endless head, another protocol."""
     with serving(serve) as port, pytest.raises(ProbeError) as caught:
-        check(Endpoint(host="127.0.0.1", port=port), 0.5)
+        ship(port).check(0.5)
     assert caught.value.failure in failures
 
 
