@@ -69,7 +69,7 @@ def _rows(own: Sequence[LoadedRecording], others: Sequence[LoadedRecording]) -> 
     shortest_s = min(_end_s(one) - _start_s(one) for one in others)
     late = any(_start_s(b) - _start_s(a) > SHORTER_S for a, b in zip(own, others, strict=True))
     options = CompareOptions(window=WindowChoice(last_s=shortest_s) if late else None)
-    both = [_metrics(compare(*some, options)) for some in (own, others)] if len(own) == 2 else None
+    both = [_metrics(compare(a, b, options)) for a, b in (own, others)] if len(own) == 2 else None
     for key in means[0]:
         if all(key in of_one for of_one in means):
             first = means[0][key][0]

@@ -1,12 +1,7 @@
 """Recording → OpenMetrics → promtool → Prometheus → recording loses nothing but what docs/prometheus.md names."""
 
-import json
-import re
 import subprocess
 import sys
-import urllib.parse
-import urllib.request
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,14 +14,11 @@ from leapprof.importers.prom_server import Server
 from leapprof.importers.prom_targets import FetchRequest
 from leapprof.importers.prometheus import fetch
 from leapprof.importers.recording import write_recording
-from leapprof.ingest.columns import TABLES
-from leapprof.ingest.exposition import PREFIX, columns_by_sample
 from tests.importers.servers import missing, prometheus
 
 pytestmark = pytest.mark.skipif(
     bool(missing("prometheus", "promtool")), reason=f"not installed: {missing('prometheus', 'promtool')}"
 )
-DASHBOARD = Path(__file__).parents[2] / "grafana" / "leapprof.json"
 
 
 @pytest.fixture(scope="module")
@@ -114,28 +106,6 @@ def test_an_export_never_overwrites(recording, tmp_path):
     export_openmetrics(recording, tmp_path)
     with pytest.raises(ConfigError, match="exists already"):
         export_openmetrics(recording, tmp_path)
-
-
-def _expressions():
-    document = json.loads(DASHBOARD.read_text())
-    return [target["expr"] for panel in document["panels"] for target in panel["targets"]]
-
-
-def test_the_dashboard_asks_only_for_metrics_that_exist():
-    """Each name is a column of a table, or an info metric."""
-    known = {sample for table in TABLES for sample in columns_by_sample(table)} | {f"{PREFIX}_event"}
-    asked = {name for expression in _expressions() for name in re.findall(rf"{PREFIX}_\w+", expression)}
-    assert asked
-    assert asked <= known
-
-
-def test_prometheus_understands_the_dashboard(server):
-    """Every expression is parsed once Grafana's variables are filled in."""
-    for expression in _expressions():
-        filled = re.sub(r"\$(host|phase|device)", ".*", expression).replace("$__rate_interval", "1m")
-        query = urllib.parse.urlencode({"query": filled})
-        with urllib.request.urlopen(f"{server}/api/v1/query?{query}", timeout=10) as answer:
-            assert json.load(answer)["status"] == "success"
 
 
 def test_pandas_and_pyarrow_open_parquet_without_help(recording, tmp_path):
