@@ -5,7 +5,6 @@ import math
 import re
 import subprocess
 import sys
-import time
 import urllib.parse
 import urllib.request
 from pathlib import Path
@@ -17,6 +16,7 @@ from leapprof.cli.export_openmetrics import export_openmetrics
 from leapprof.ingest.columns import TABLES
 from leapprof.ingest.exposition import PREFIX, columns_by_sample
 from leapprof.standin.runner import Running, free_address
+from leapprof.units import NS_PER_S
 from tests.importers.servers import free_port, make_blocks, missing, prometheus
 
 pytestmark = pytest.mark.skipif(
@@ -53,7 +53,6 @@ def watched(tmp_path_factory):
         standin.wait_until_ready()
         argv = [sys.executable, "-c", CLI, "record", "local", "--phase", "before", "--out", str(base / "out")]
         argv += ["--nodeos", f"node=data-dir:{base / 'data'}", "--duration", f"{SECONDS}s"]
-        start_s = time.time()
         done = subprocess.run(
             [*argv, "--metrics-listen", f"127.0.0.1:{port}"],
             capture_output=True,
@@ -62,14 +61,16 @@ def watched(tmp_path_factory):
             timeout=90,
         )
         assert done.returncode == 0, done.stderr
-        yield url, next((base / "out").iterdir()), (start_s, time.time())
+        recording = load(next((base / "out").iterdir()))
+        manifest = recording.manifest
+        yield url, recording, (manifest.started_wall_ns / NS_PER_S, manifest.ended_wall_ns / NS_PER_S)
 
 
 @pytest.fixture(scope="module")
 def exported(watched, tmp_path_factory):
     """Yield a Prometheus that holds the same recording as it was exported."""
     directory = tmp_path_factory.mktemp("exported")
-    file = export_openmetrics(load(watched[1]), directory)
+    file = export_openmetrics(watched[1], directory)
     blocks = make_blocks(file.read_text(), directory)
     with prometheus(directory / "server", blocks=blocks) as url:
         yield url, watched[2]

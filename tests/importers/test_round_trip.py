@@ -117,3 +117,18 @@ def test_pandas_and_pyarrow_open_parquet_without_help(recording, tmp_path):
     paths = list(export_tables(recording, tmp_path, "parquet"))
     host = pd.read_parquet(next(p for p in paths if p.stem == "host"))
     assert len(host) == recording.table("host").rows
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_duckdb_opens_an_export_without_help(recording, tmp_path, form):
+    """The file's name is all that it is told; integers are integers, and both forms hold the same."""
+    duckdb = pytest.importorskip("duckdb")
+    from leapprof.cli.export_files import export_tables
+
+    path = next(p for p in export_tables(recording, tmp_path, form) if p.stem == "device")
+    query = f"select sum(write_sectors_total), count(*), min(wall_ns) from '{path}' where device is not null"
+    ((written, rows, first_ns),) = duckdb.sql(query).fetchall()
+    table = recording.table("device")
+    assert rows == table.rows
+    assert written == table.integers["write_sectors_total"].values.sum()
+    assert first_ns == table.integers["wall_ns"].values.min()
