@@ -5,6 +5,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -28,22 +29,27 @@ from tests.support.sshd import Sshd, sshd
 
 TITLE = "The collector"
 HOSTS = (10, 25, 50, 100)
-WATCHED_S = 15
-START_LIMIT_S = 90.0
+MANY_HOSTS, MANY_INTERVAL_S = 500, 5
+WATCHED_S, MANY_WATCHED_S = 15, 60
+HOUR_S, SETTLING_S = 3600, 600
+START_LIMIT_S = 240.0
+GROWTH_MB_AN_HOUR = 5.0
 CORE_PERCENT, MEMORY_MB = 60.0, 400.0
 WEEK_SEALS, FRAMES_A_SEAL, SETTLED_SEALS, GROWTH_MB_A_WEEK = 168, 150, 24, 5.0
 
 
 def measure(*, long: bool) -> Section:
-    """Measure everything of this section."""
-    del long
+    """Measure everything of this section; long: memory of a hundred hosts over an hour too."""
     load_before = machine.load_now()
     with tempfile.TemporaryDirectory(prefix="leapprof-bench-", dir=Path.cwd()) as folder:
-        figures = [*many_hosts(Path(folder)), growth(Path(folder))]
+        directory = Path(folder)
+        figures = [*many_hosts(directory), *slow_hosts(directory), growth(directory)]
+        figures += [over_an_hour(directory)] if long else []
     text = (
         "`leapprof record` with so many hosts at 1 Hz, behind one real sshd on loopback with Debian's MaxStartups "
         "(10:30:100), a session and an agent each: agents and sshd run on the same cores and are not counted. CPU and "
-        f"memory are those of the collector's process over {WATCHED_S} s after the last host began."
+        f"memory are those of the collector's process over {WATCHED_S} s after the last host began; with {MANY_HOSTS} "
+        f"hosts every {MANY_INTERVAL_S} s, over {MANY_WATCHED_S} s."
     )
     return Section(title=TITLE, text=text, figures=tuple(figures), where=machine.describe(load_before))
 
@@ -53,7 +59,9 @@ def many_hosts(directory: Path) -> Iterator[Figure]:
     rows = []
     with sshd(directory, alias="many") as server:
         for count in HOSTS:
-            row = follow(server, directory / f"out{count}", count)
+            out = directory / f"out{count}"
+            with following(server, out, count) as (row, process):
+                watch(row, process, out, WATCHED_S)
             rows.append(row)
             note = f"{row.memory_mb:.0f} MB; all began within {row.start_s:.1f} s; {row.samples_per_s:.1f} samples/s"
             if count == HOSTS[-1]:
@@ -70,6 +78,41 @@ def many_hosts(directory: Path) -> Iterator[Figure]:
     )
 
 
+def slow_hosts(directory: Path) -> Iterator[Figure]:
+    """Yield what many hosts take that are sampled less often."""
+    with (
+        sshd(directory, alias="slow") as server,
+        following(server, directory / f"out{MANY_HOSTS}", MANY_HOSTS) as (row, process),
+    ):
+        watch(row, process, directory / f"out{MANY_HOSTS}", MANY_WATCHED_S)
+    what = f"{row.count} hosts every {MANY_INTERVAL_S} s"
+    note = f"{row.memory_mb:.0f} MB; all began within {row.start_s:.1f} s; {row.samples_per_s:.1f} samples/s"
+    yield at_most(f"CPU of one core, {what}", row.percent, "%", CORE_PERCENT, note)
+    yield at_most(f"memory, {what}", row.memory_mb, "MB", MEMORY_MB)
+    yield at_most(f"hosts of {row.count} that could not be connected", row.failed, "", 0)
+
+
+def over_an_hour(directory: Path) -> Figure:
+    """Return how much a collector of a hundred hosts grows in an hour, after its first minutes."""
+    memory = []
+    with (
+        sshd(directory, alias="hour") as server,
+        following(server, directory / "outhour", HOSTS[-1]) as (row, process),
+    ):
+        began = time.monotonic()
+        while time.monotonic() - began < HOUR_S and process.poll() is None:
+            time.sleep(20)
+            memory.append((time.monotonic() - began, rss_bytes(process.pid) / 1e6))
+    times, settled = np.array([one for one in memory if one[0] > SETTLING_S]).T
+    per_hour = float(np.polyfit(times, settled, 1)[0]) * HOUR_S
+    note = (
+        f"{times[-1] / 60:.0f} minutes: {memory[0][1]:.0f} MB at first, {settled[0]:.1f} after "
+        f"{SETTLING_S // 60} minutes, {settled[-1]:.1f} at the end; {row.failed} hosts failed"
+    )
+    what = f"growth of a collector's memory, {row.count} hosts at 1 Hz over an hour"
+    return at_most(what, max(per_hour, 0.0), "MB an hour", GROWTH_MB_AN_HOUR, note)
+
+
 class Row:
     """What one number of hosts took."""
 
@@ -80,15 +123,19 @@ class Row:
         self.failed = 0
 
 
-def follow(server: Sshd, out: Path, count: int) -> Row:
-    """Record so many hosts for a while."""
+@contextmanager
+def following(server: Sshd, out: Path, count: int) -> "Iterator[tuple[Row, subprocess.Popen[bytes]]]":
+    """Record so many hosts while the block runs, which begins when all have begun; the more, the less often."""
     out.mkdir()
     names = [f"h{n:03d}" for n in range(count)]
     (out / "ssh_config").write_text("".join(server.config_block(alias=name) for name in names))
     inventory = out / "leapprof.toml"
     blocks = "".join(f"[hosts.{name}]\n" for name in names)
     inventory.write_text(f'[defaults]\nssh_config = "{out}/ssh_config"\n{blocks}')
-    words = words_of("record", *names, "--inventory", inventory, "--out", out, "--phase", "before", "--json")
+    interval = f"{MANY_INTERVAL_S if count >= MANY_HOSTS else 1}s"
+    words = words_of(
+        "record", *names, "--inventory", inventory, "--out", out, "--phase", "before", "--json", "--interval", interval
+    )  # fmt: skip
     row = Row(count)
     began = time.monotonic()
     with (out / "err").open("wb") as err:
@@ -96,11 +143,10 @@ def follow(server: Sshd, out: Path, count: int) -> Row:
         try:
             begun = _wait(out, count, process, began)
             row.start_s, row.failed = time.monotonic() - began, count - begun
-            _watch(row, process, out)
+            yield row, process
         finally:
             process.terminate()
             process.wait(120)
-    return row
 
 
 def _begun(out: Path) -> int:
@@ -114,10 +160,11 @@ def _wait(out: Path, count: int, process: "subprocess.Popen[bytes]", began: floa
     return _begun(out)
 
 
-def _watch(row: Row, process: "subprocess.Popen[bytes]", out: Path) -> None:
+def watch(row: Row, process: "subprocess.Popen[bytes]", out: Path, watched_s: int) -> None:
+    """Note what the collector takes over a while."""
     time.sleep(2)
     before_ns, before, began = tree_cpu_ns(process.pid), _frames(out), time.monotonic()
-    time.sleep(WATCHED_S)
+    time.sleep(watched_s)
     took_s = time.monotonic() - began
     row.percent = 100 * (tree_cpu_ns(process.pid) - before_ns) / NS_PER_S / took_s
     row.memory_mb = rss_bytes(process.pid) / 1e6

@@ -33,7 +33,8 @@ MAX_PAYLOAD_BYTES = 4 << 20
 MAX_RAW_BYTES = 16 << 20
 MAX_SECTIONS = 65_536
 DICTIONARY_BYTES = 32_768  # deflate looks back no further (RFC 1951)
-MAX_DIGITS = 20  # of any number in a header; a 64-bit number has at most 20
+MAX_DIGITS = 19  # of any number in a header
+MAX_NUMBER = 2**63 - 1  # what a counter, a table and the journal hold
 MAX_RUNS = 64  # runs that a decoder remembers
 
 
@@ -58,7 +59,10 @@ class _Header:
 def _number(digits: bytes) -> int:
     if not digits.isdigit() or len(digits) > MAX_DIGITS:
         raise ParseError("frame", "a decimal number", line=repr(digits[:40]))
-    return int(digits)
+    number = int(digits)
+    if number > MAX_NUMBER:
+        raise ParseError("frame", "a number of 63 bits", line=repr(digits[:40]))
+    return number
 
 
 def _optional(digits: bytes) -> int | None:

@@ -4,6 +4,8 @@ What a frame does not hold is missing in its rows, never 0: a denied, absent, fa
 leaves its columns out and is named once.
 """
 
+from dataclasses import replace
+
 from leapprof.ingest.boots import BootTracker
 from leapprof.ingest.builder import TableBuilder
 from leapprof.ingest.chain import chain_row
@@ -14,6 +16,10 @@ from leapprof.ingest.log_events import LogTracker
 from leapprof.ingest.tick import Row, SectionReader, Tick, merge
 from leapprof.model import Event, Frame, Table
 
+MAX_SUBJECTS = 20_000
+"""Devices, threads and processes that one recording follows; a host that names more is not believed."""
+MAX_EVENTS = 10_000
+_MAX_DETAIL_CHARS = 500
 _CHILD_COLUMNS = frozenset(c for c in TABLES["nodeos"].integers if c.startswith("child_"))
 
 
@@ -67,6 +73,11 @@ class FrameIngest:
         """Return the events so far, in the order in which they were seen."""
         return tuple(self._events)
 
+    @property
+    def rows(self) -> int:
+        """Return how many rows were not drained yet."""
+        return sum(builder.rows for builder in self._builders.values())
+
     def tables(self) -> dict[str, Table]:
         """Return the tables that have rows."""
         return {name: builder.table() for name, builder in self._builders.items() if builder.rows}
@@ -82,13 +93,14 @@ class FrameIngest:
         tick = self._reader.read(frame)
         event = self._boots.add(frame, tick.boot_id)
         if event is not None:
-            self._events.append(event)
+            self._keep(event)
             if event.kind == "reboot":
                 self._last.clear()
         self._follow(frame, tick)
         for change in self._changes.add(tick.versions, tick.options):
             self._event(frame, change.kind, change.id, change.detail)
-        self._events += self._logs.add(frame, tick.logs, tick.alive)
+        for told in self._logs.add(frame, tick.logs, tick.alive):
+            self._keep(told)
         self._add_host(frame, tick)
         self._add_devices(frame, tick)
         self._add_nodeos(frame, tick)
@@ -96,6 +108,10 @@ class FrameIngest:
             self._row("smart", frame, row.texts, dict(row.integers))
 
     def _row(self, table: str, frame: Frame, texts: dict[str, str | None], row: Row) -> None:
+        key = (table, *(text or "" for text in texts.values()))
+        if key not in self._last and len(self._last) >= MAX_SUBJECTS:
+            self._reader.note(table, f"more than {MAX_SUBJECTS} names: further ones are left out")
+            return
         self._builders[table].add(
             texts,
             row
@@ -106,13 +122,12 @@ class FrameIngest:
                 "boot": self._boots.boot,
             },
         )
-        self._check_resets(table, frame, texts, row)
+        self._check_resets(key, frame, row)
 
-    def _check_resets(self, table: str, frame: Frame, texts: dict[str, str | None], row: Row) -> None:
-        key = (table, *(text or "" for text in texts.values()))
+    def _check_resets(self, key: tuple[str, ...], frame: Frame, row: Row) -> None:
         last = self._last.setdefault(key, {})
         fell = []
-        for column in RESET_COLUMNS[table]:
+        for column in RESET_COLUMNS[key[0]]:
             value = row.get(column)
             if value is not None:
                 if value < (last.get(column) or 0):
@@ -122,7 +137,7 @@ class FrameIngest:
             self._event(frame, "counter-reset", "/".join(key[1:]), f"went down: {', '.join(sorted(fell))}")
 
     def _event(self, frame: Frame, kind: str, subject: str, detail: str) -> None:
-        self._events.append(
+        self._keep(
             Event(
                 boottime_ns=frame.boottime_ns,
                 wall_ns=frame.wall_ns,
@@ -131,6 +146,12 @@ class FrameIngest:
                 detail=detail,
             )
         )
+
+    def _keep(self, event: Event) -> None:
+        if len(self._events) < MAX_EVENTS:
+            self._events.append(replace(event, detail=event.detail[:_MAX_DETAIL_CHARS]))
+        else:
+            self._reader.note("events", f"more than {MAX_EVENTS}: further ones are left out")
 
     def _follow(self, frame: Frame, tick: Tick) -> None:
         """Note starts, stops and restarts; the counters of a new process start anew."""
@@ -163,7 +184,8 @@ class FrameIngest:
 
     def _add_devices(self, frame: Frame, tick: Tick) -> None:
         for name, counters in tick.devices.items():
-            self._device_names[counters.major_minor] = name
+            if len(self._device_names) < MAX_SUBJECTS:
+                self._device_names[counters.major_minor] = name
             row: Row = {}
             merge(row, counters)
             self._row("device", frame, {"device": name}, row)

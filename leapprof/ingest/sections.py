@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from leapprof.model import ReadStatus, Section
 
 _PROCESS_PARTS = 5
-_MAX_ID_CHARS = 128
+MAX_ID_CHARS = 128
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ def process_name(name: str) -> ProcessName | None:
     if len(parts) != _PROCESS_PARTS or parts[0] not in ("nodeos", "child"):
         return None
     scope, nodeos_id, pid, start_ticks, file = parts
-    if not (_is_number(pid) and _is_number(start_ticks)) or len(nodeos_id) > _MAX_ID_CHARS:
+    if not (_is_number(pid) and _is_number(start_ticks)) or len(nodeos_id) > MAX_ID_CHARS:
         return None
     return ProcessName(scope=scope, id=nodeos_id, pid=int(pid), start_ticks=int(start_ticks), file=file)
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 
 from leapprof.errors import ParseError
 from leapprof.ingest.chain import server_of
-from leapprof.ingest.sections import ProcessName, process_name, section_text
+from leapprof.ingest.sections import MAX_ID_CHARS, ProcessName, process_name, section_text
 from leapprof.ingest.services import Options, config_options, server_version
 from leapprof.ingest.smart import SmartRow, is_smart, merged, smart_row
 from leapprof.model import Frame, ReadStatus, Section
@@ -14,6 +14,7 @@ from leapprof.probes import PROBES, Probe
 from leapprof.probes.cmdline import command_options, parse_cmdline
 from leapprof.probes.diskstats import DiskCounters
 from leapprof.probes.pid_stat import PidStat
+from leapprof.probes.text import MAX_INTEGER
 
 BOOT_ID_PATH = "/proc/sys/kernel/random/boot_id"
 
@@ -25,6 +26,9 @@ Row = dict[str, int | None]
 _ENDED_STATES = frozenset({"Z", "X", "x"})
 """Zombie and dead (proc(5)): the process has ended, though nobody has waited for it yet."""
 _MAX_REASON_BYTES = 200
+_MAX_NOTES = 1000
+_MAX_NODEOS = 200
+"""Processes of nodeos that one recording follows; frames that name more are not believed."""
 
 _HOST_PROBES = {probe.section: probe for probe in PROBES if probe.scope == "host"}
 _SCOPED_PROBES = {(probe.scope, probe.file): probe for probe in PROBES if probe.scope != "host"}
@@ -85,6 +89,7 @@ class SectionReader:
         self.unreadable: dict[str, str] = {}
         self._notes: dict[ReadStatus, set[str]] = {ReadStatus.DENIED: set(), ReadStatus.ABSENT: set()}
         self._seen: set[str] = set()
+        self._nodeos_ids: set[str] = set()
         self._takers = {
             "nodeos": self._take_process,
             "child": self._take_process,
@@ -111,13 +116,25 @@ class SectionReader:
             self._take(tick, section)
         return tick
 
+    def note(self, name: str, reason: str) -> None:
+        """Remember why a reading could not be taken; the first reason stays."""
+        if len(self.unreadable) < _MAX_NOTES:
+            self.unreadable.setdefault(name, reason)
+
     def _take(self, tick: Tick, section: Section) -> None:
         if section.name.startswith("/"):
             self._take_host(tick, section)
             return
-        take = self._takers.get(section.name.partition("/")[0])
-        if take is not None:
+        scope, _, rest = section.name.partition("/")
+        take = self._takers.get(scope)
+        if take is not None and self._is_followed(rest.partition("/")[0]):
             take(tick, section)
+
+    def _is_followed(self, nodeos_id: str) -> bool:
+        """Return whether this is one of the nodeos, or names of commands, that are followed."""
+        if len(self._nodeos_ids) < _MAX_NODEOS and len(nodeos_id) <= MAX_ID_CHARS:
+            self._nodeos_ids.add(nodeos_id)
+        return nodeos_id in self._nodeos_ids
 
     def _take_host(self, tick: Tick, section: Section) -> None:
         name = section.name
@@ -140,14 +157,13 @@ class SectionReader:
             if section.status in self._notes:
                 self._notes[section.status].add(note)
             else:
-                reason = section.text[:_MAX_REASON_BYTES].decode("utf-8", "replace")
-                self.unreadable.setdefault(note, reason)
+                self.note(note, section.text[:_MAX_REASON_BYTES].decode("utf-8", "replace"))
             return None
         self._seen.add(note)
         try:
             return probe.parse(text)
         except ParseError as error:
-            self.unreadable.setdefault(note, str(error))
+            self.note(note, str(error))
             return None
 
     def _take_process(self, tick: Tick, section: Section) -> None:
@@ -196,7 +212,7 @@ class SectionReader:
         try:
             row = smart_row(section.name, section_text(section) or "")
         except ParseError as error:
-            self.unreadable.setdefault(section.name, str(error))
+            self.note(section.name, str(error))
             return
         device = row.texts["device"] or ""
         tick.smart[device] = merged(tick.smart.get(device), row)
@@ -243,4 +259,4 @@ def _add_child(row: Row, value: object, prefix: str) -> None:
     for name, column in _columns_of(value, prefix):
         item = getattr(value, name)
         if isinstance(item, int):
-            row[column] = (row.get(column) or 0) + item
+            row[column] = min((row.get(column) or 0) + item, MAX_INTEGER)

@@ -13,6 +13,13 @@ from leapprof.store import RecordingWriter, Retention
 from leapprof.store.segments import SegmentRange
 from leapprof.units import NS_PER_S
 
+MAX_SEQ_STEP = 10**7
+"""Frames that an agent may have lost at once: eleven days at ten a second. A step beyond is that of a false number."""
+MAX_OPEN_ROWS = 10**6
+"""Rows that wait for a seal: an hour of a host with five nodeos and fifty drives has fewer."""
+MAX_GAPS = 50_000
+"""In one manifest; from there on the last one grows."""
+
 
 @dataclass(slots=True, kw_only=True)
 class FrameKeeper:
@@ -59,10 +66,9 @@ class FrameKeeper:
         """
         if self.follows_spool and self._is_held(frame):
             return
-        if self._base_seq is None or (
-            self._last is not None and self._base_seq + frame.seq <= self._last.seq
-        ):
-            self._base_seq = (self._last.seq if self._last else 0) + 1 - frame.seq
+        last_seq = self._last.seq if self._last else 0
+        if self._base_seq is None or not 0 < self._base_seq + frame.seq - last_seq <= MAX_SEQ_STEP:
+            self._base_seq = last_seq + 1 - frame.seq
         kept = replace(frame, seq=self._base_seq + frame.seq)
         self.writer.append(encode_body(kept), kept.seq, received_wall_ns)
         self.held_seq = frame.seq
@@ -70,9 +76,13 @@ class FrameKeeper:
         self.cost.add(frame)
         self._follow(kept)
         self.observer.sampled(self.host, kept)
-        assert self._first is not None
-        if (kept.seq - self._first.seq + 1) * self.writer.manifest.interval_s >= self.seal_every_s:
+        if self._is_time_to_seal(kept):
             self.seal()
+
+    def _is_time_to_seal(self, frame: Frame) -> bool:
+        assert self._first is not None
+        sampled_s = (frame.seq - self._first.seq + 1) * self.writer.manifest.interval_s
+        return sampled_s >= self.seal_every_s or self.ingest.rows >= MAX_OPEN_ROWS
 
     def _is_held(self, frame: Frame) -> bool:
         """Return whether a spool sent a frame again: it goes on from the key frame before what is held."""
@@ -92,13 +102,19 @@ class FrameKeeper:
         if before is not None:
             gap = gap_between(before, mark, self.writer.manifest.interval_s, self._lost)
             if gap is not None:
-                self._gaps.append(gap)
-                self.observer.gap(self.host, gap)
+                self._add_gap(gap)
         if self._lost is not None:
             self._note(mark, "connection-restored", "samples arrive again")
             self._lost = None
         if self.writer.manifest.started_wall_ns is None:
             self.write_manifest(started_wall_ns=frame.wall_ns)
+
+    def _add_gap(self, gap: Gap) -> None:
+        if len(self._gaps) < MAX_GAPS:
+            self._gaps.append(gap)
+        else:
+            self._gaps[-1] = replace(self._gaps[-1], end_ns=gap.end_ns, end_wall_ns=gap.end_wall_ns)
+        self.observer.gap(self.host, gap)
 
     def _note(self, mark: Mark, kind: str, detail: str) -> None:
         self._events.append(

@@ -12,6 +12,7 @@ from leapprof.sources.ssh_config import resolve
 from leapprof.sources.ssh_settings import SshSettings
 
 MAX_HOPS = 8
+_MAX_PORT_DIGITS = 5
 
 
 def parse_jump(text: str, host: HostConfig) -> HostConfig:
@@ -29,7 +30,7 @@ def parse_jump(text: str, host: HostConfig) -> HostConfig:
         address, _, port_text = place.partition(":")
     if not address or address.startswith("-") or (port_text and not port_text.isascii()):
         raise ConfigError(f"{quoted(text)} is not a jump host", path=host.name, key="ProxyJump")
-    if port_text and not port_text.isdigit():
+    if port_text and not (port_text.isdigit() and len(port_text) <= _MAX_PORT_DIGITS):
         raise ConfigError(f"{quoted(text)} has no valid port", path=host.name, key="ProxyJump")
     return HostConfig(
         name=host.name,

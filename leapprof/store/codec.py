@@ -7,11 +7,14 @@ the field's default.
 """
 
 import dataclasses
+import math
 import types
 from collections.abc import Callable
 from enum import StrEnum
 from functools import cache
 from typing import TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
+
+_MAX_INT = 2**63 - 1
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 T = TypeVar("T")
@@ -89,12 +92,21 @@ def _decode_enum(kind: type[StrEnum], value: Json, where: str) -> StrEnum:
 
 
 def _decode_plain(kind: object, value: Json, where: str) -> object:
+    if not _is_bounded(value):
+        raise _misfit(where, "a number of 64 bits", value)
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     expected = type(None) if kind is None else kind
     if isinstance(expected, type) and type(value) is expected:
         return value
     raise _misfit(where, getattr(expected, "__name__", str(expected)), value)
+
+
+def _is_bounded(value: Json) -> bool:
+    """Return whether a value, if it is a number, can be reckoned with; JSON has no limit, and Python adds NaN."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return not isinstance(value, int) or -_MAX_INT - 1 <= value <= _MAX_INT
 
 
 def _decode_tuple(kind: object, value: Json, where: str) -> object:
