@@ -1,11 +1,14 @@
 """`leapprof latency`: probes of delay, each into an ordinary recording."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from leapprof.cli.options import InventoryOption, JsonOption
+
+if TYPE_CHECKING:
+    from leapprof.cli.latency_run import Common
 
 app = typer.Typer(
     no_args_is_help=True, help="Probes of delay, comparable before and after like everything else."
@@ -23,8 +26,25 @@ _HostRecordings = Annotated[
 ]
 
 
+def _common(context: typer.Context) -> "Common":
+    """Return the options that all probes of this machine have, from those of the command that is being run."""
+    from leapprof.cli.latency_run import Common
+
+    given = context.params
+    return Common(
+        out=given["out"],
+        phase=given["phase"],
+        region=given["region"],
+        block=given["block"],
+        timeout=given["timeout"],
+        host_recordings=tuple(given["host_recording"] or ()),
+        as_json=given["as_json"],
+    )
+
+
 @app.command("request")
 def request(
+    context: typer.Context,
     url: Annotated[str, typer.Argument(metavar="URL", help="http://HOST:PORT or https://HOST:PORT.")],
     out: _Out,
     phase: _Phase = "",
@@ -53,18 +73,10 @@ def request(
     as_json: JsonOption = False,
 ) -> None:
     """Send HTTP requests to nodeos's API at a set rate, whatever became of those before (an open loop)."""
-    from leapprof.cli.latency_run import Common, RequestChoice, run_request
+    from leapprof.cli.latency_run import RequestChoice, run_request
 
     run_request(
-        Common(
-            out=out,
-            phase=phase,
-            region=region,
-            block=block,
-            timeout=timeout,
-            host_recordings=tuple(host_recording or ()),
-            as_json=as_json,
-        ),
+        _common(context),
         RequestChoice(
             url=url,
             operations=tuple(operation),
@@ -80,6 +92,7 @@ def request(
 
 @app.command("rtt")
 def rtt(
+    context: typer.Context,
     endpoints: Annotated[
         list[str], typer.Argument(metavar="HOST:PORT…", help="Several are probed in turns.")
     ],
@@ -107,17 +120,9 @@ def rtt(
 ) -> None:
     """Measure how long TCP connections from this machine take: a round trip each, the median of 30."""
     from leapprof.cli.latency_from import run_from
-    from leapprof.cli.latency_run import Common, RttChoice, run_rtt
+    from leapprof.cli.latency_run import RttChoice, run_rtt
 
-    common = Common(
-        out=out,
-        phase=phase,
-        region=region,
-        block=block,
-        timeout=timeout,
-        host_recordings=tuple(host_recording or ()),
-        as_json=as_json,
-    )
+    common = _common(context)
     choice = RttChoice(
         endpoints=tuple(endpoints), count=count, duration=duration, rate_per_s=rate, family=family, tls=tls
     )
@@ -188,6 +193,7 @@ def histogram(
 
 @app.command("stream")
 def stream(
+    context: typer.Context,
     out: _Out,
     urls: Annotated[
         list[str] | None,
@@ -238,20 +244,11 @@ def stream(
     as_json: JsonOption = False,
 ) -> None:
     """Measure when messages of a subscription arrive: blocks, or transactions; several at once, one by one."""
-    from leapprof.cli.latency_run import Common
     from leapprof.cli.latency_stream import StreamChoice, run_stream
     from leapprof.cli.latency_subscriptions import SubscriptionChoice
 
     run_stream(
-        Common(
-            out=out,
-            phase=phase,
-            region=region,
-            block=block,
-            timeout=timeout,
-            host_recordings=tuple(host_recording or ()),
-            as_json=as_json,
-        ),
+        _common(context),
         StreamChoice(
             subscriptions=SubscriptionChoice(
                 urls=tuple(urls or ()),
@@ -270,7 +267,8 @@ def stream(
 
 @app.command("forward")
 def forward(
-    relay: Annotated[str, typer.Argument(metavar="HOST:PORT", help="Where the relay takes UDP packets.")],
+    context: typer.Context,
+    relay: Annotated[str, typer.Argument(metavar="HOST:PORT", help="Where the relay takes packets.")],
     listen: Annotated[
         str,
         typer.Option("--listen", metavar="HOST:PORT", help="Where it sends them to: a port of this machine."),
@@ -278,6 +276,7 @@ def forward(
     out: _Out,
     phase: _Phase = "",
     rate: Annotated[float, typer.Option("--rate", min=1, max=20_000, help="Packets a second.")] = 200.0,
+    transport: Annotated[str, typer.Option("--transport", help="udp or tcp.")] = "udp",
     size: Annotated[int, typer.Option("--size", min=24, max=65_000, help="Bytes of a packet.")] = 1200,
     duration: Annotated[str, typer.Option("--duration", help="60s, 30m.")] = "60s",
     timeout: Annotated[str, typer.Option("--timeout", help="After which a packet is lost.")] = "2s",
@@ -286,21 +285,19 @@ def forward(
     host_recording: _HostRecordings = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure what a UDP relay adds: half of the packets go through it, half straight, which is the probe's floor."""
+    """Measure what a relay adds: half of the packets go through it, half straight, which is the probe's floor."""
     from leapprof.cli.latency_forward import ForwardChoice, run_forward
-    from leapprof.cli.latency_run import Common
 
     run_forward(
-        Common(
-            out=out,
-            phase=phase,
-            region=region,
-            block=block,
-            timeout=timeout,
-            host_recordings=tuple(host_recording or ()),
-            as_json=as_json,
+        _common(context),
+        ForwardChoice(
+            relay=relay,
+            listen=listen,
+            rate_per_s=rate,
+            size_bytes=size,
+            duration=duration,
+            transport=transport,
         ),
-        ForwardChoice(relay=relay, listen=listen, rate_per_s=rate, size_bytes=size, duration=duration),
     )
 
 

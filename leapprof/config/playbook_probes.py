@@ -26,7 +26,7 @@ class ProbeEntry:
 
     __pydantic_config__ = STRICT
     latency: Literal["request", "rtt", "histogram", "stream", "forward"]
-    of: Annotated[tuple[Line, ...], Field(min_length=1, max_length=50)]
+    of: Annotated[tuple[Line, ...], Field(max_length=50)] = ()
     options: dict[OptionName, OptionValue | tuple[OptionValue, ...]] = field(default_factory=dict)
     name: Name | None = None
 
