@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leapprof.analysis.estimate import t_quantile, t_two_sided
-from leapprof.model import Interval
+from leapprof.model import FleetReference, FleetSummary, Interval
 
 CONFIDENCE = 0.95
 FEWEST_HOSTS = 2
@@ -34,51 +34,7 @@ class Unit:
     standard_error: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
-    """What many hosts say together.
-
-    Attributes:
-        hosts: their number, k.
-        mean: of the differences.
-        ci95: of the mean.
-        standard_error: of the mean.
-        p_value: two-sided, of no difference.
-        tau: standard deviation between hosts.
-        q, q_p_value: Cochran's heterogeneity statistic and its p value.
-        i2: share of the variance that lies between hosts, 0 to 1.
-        prediction95: where the difference of one more host would lie; None below three hosts.
-        outliers: names of hosts that stand out, the farthest first.
-    """
-
-    hosts: int
-    mean: float
-    ci95: Interval
-    standard_error: float
-    p_value: float
-    tau: float
-    q: float
-    q_p_value: float
-    i2: float
-    prediction95: Interval | None
-    outliers: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reference:
-    """What hosts moved by that were not changed.
-
-    Attributes:
-        freedom: degrees of freedom of its standard error.
-    """
-
-    hosts: int
-    mean: float
-    standard_error: float
-    freedom: float
-
-
-def reference_of(controls: Sequence[Unit], freedom: float) -> Reference | None:
+def reference_of(controls: Sequence[Unit], freedom: float) -> FleetReference | None:
     """Return what the controls moved by together; None without any.
 
     Args:
@@ -87,16 +43,18 @@ def reference_of(controls: Sequence[Unit], freedom: float) -> Reference | None:
     """
     if len(controls) == 1:
         one = controls[0]
-        return Reference(hosts=1, mean=one.difference, standard_error=one.standard_error, freedom=freedom)
+        return FleetReference(
+            hosts=1, mean=one.difference, standard_error=one.standard_error, freedom=freedom
+        )
     found = random_effects(controls)
     if found is None:
         return None
-    return Reference(
+    return FleetReference(
         hosts=found.hosts, mean=found.mean, standard_error=found.standard_error, freedom=found.hosts - 1
     )
 
 
-def random_effects(units: Sequence[Unit]) -> Summary | None:
+def random_effects(units: Sequence[Unit]) -> FleetSummary | None:
     """Return the summary of some hosts; None below two."""
     k = len(units)
     if k < FEWEST_HOSTS:
@@ -112,7 +70,7 @@ def random_effects(units: Sequence[Unit]) -> Summary | None:
     scale = max(1.0, float(weight @ (y - mean) ** 2) / (k - 1))
     error = math.sqrt(plain * scale)
     half = t_quantile(0.5 + CONFIDENCE / 2, k - 1) * error
-    return Summary(
+    return FleetSummary(
         hosts=k,
         mean=mean,
         ci95=Interval(low=mean - half, high=mean + half),
@@ -127,7 +85,7 @@ def random_effects(units: Sequence[Unit]) -> Summary | None:
     )
 
 
-def against_controls(changed: Summary, controls: Reference) -> tuple[float, Interval, float]:
+def against_controls(changed: FleetSummary, controls: FleetReference) -> tuple[float, Interval, float]:
     """Return the mean difference beyond that of the controls, its interval and p value (Welch's degrees of freedom)."""
     value = changed.mean - controls.mean
     parts = changed.standard_error**2, controls.standard_error**2

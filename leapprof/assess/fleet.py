@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 
 from leapprof.analysis.compare import benjamini_hochberg, holm
 from leapprof.analysis.fleet import (
-    Reference,
-    Summary,
     Unit,
     against_controls,
     random_effects,
@@ -16,7 +14,7 @@ from leapprof.analysis.fleet import (
 from leapprof.analysis.verdict import GRADES, Traits, settle
 from leapprof.assess.fleet_hosts import FLEET_METRICS, FleetMetric, HostDifference
 from leapprof.assess.material import info, warning
-from leapprof.model import Effect, Finding, Grade, Interval, Verdict
+from leapprof.model import Effect, Finding, FleetReference, FleetSummary, Grade, Interval, Verdict
 
 ALPHA = 0.05
 MUCH_BETWEEN_HOSTS = 0.5
@@ -42,8 +40,8 @@ class FleetVerdict:
     group: str
     before_mean: float
     after_mean: float
-    changed: Summary | None
-    controls: Reference | None
+    changed: FleetSummary | None
+    controls: FleetReference | None
     value: float | None
     ci95: Interval | None
     p_value: float | None
@@ -66,6 +64,10 @@ class Fleet:
     hosts: tuple[HostDifference, ...]
     verdicts: tuple[FleetVerdict, ...]
     findings: tuple[Finding, ...]
+
+    def of(self, one: FleetVerdict) -> tuple[HostDifference, ...]:
+        """Return the hosts' differences that a verdict is about, controls last."""
+        return tuple(d for d in self.hosts if (d.metric, d.group) == (one.metric.name, one.group))
 
     @property
     def changed(self) -> tuple[str, ...]:
@@ -164,7 +166,7 @@ def _findings(verdicts: Sequence[FleetVerdict]) -> tuple[Finding, ...]:
                     "Look at these hosts first: another load, drive or config, or the change did not take there.",
                 )
             )
-        if one.changed.q_p_value < ALPHA and one.changed.i2 > MUCH_BETWEEN_HOSTS:
+        if one.metric.headline and one.changed.q_p_value < ALPHA and one.changed.i2 > MUCH_BETWEEN_HOSTS:
             found.append(
                 info(
                     "hosts-differ",

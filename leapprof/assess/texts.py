@@ -26,7 +26,7 @@ _DELAYS = {
     "forward": "of packets",
 }
 
-_LABELS = {
+LABELS = {
     **{f"latency.{probe}.p50_s": f"Median delay {of}" for probe, of in _DELAYS.items()},
     **{f"latency.{probe}.p99_s": f"99th percentile of delays {of}" for probe, of in _DELAYS.items()},
     "device.write_bytes_per_s": "Writes to",
@@ -39,7 +39,7 @@ _LABELS = {
 }
 """The metrics that the headline speaks of, most important first."""
 
-_COUNTED = (
+COUNTED = (
     Verdict.IMPROVED,
     Verdict.REGRESSED,
     Verdict.UNCHANGED,
@@ -70,7 +70,7 @@ def headline(
     metrics: Sequence[MetricComparison], wear: Sequence[WearComparison], sides: tuple[Side, Side]
 ) -> tuple[str, ...]:
     """Return the sentences for a reader in a hurry: the count of verdicts, then the metrics that matter most."""
-    chosen = [m for name in _LABELS for m in _of(metrics, name)]
+    chosen = [m for name in LABELS for m in _of(metrics, name)]
     by_device = {w.device: w for w in wear}
     sentences = [_count(chosen)]
     for metric in chosen:
@@ -127,7 +127,8 @@ def signed(value: float, unit: str) -> str:
     text = format_value(abs(value), unit)
     if unit == "percent":
         text = text.removesuffix("%") + "points"
-    return text if value == 0 else (MINUS if value < 0 else "+") + text
+    is_nothing = not any(digit in text for digit in "123456789")
+    return text if is_nothing else (MINUS if value < 0 else "+") + text
 
 
 def _of(metrics: Sequence[MetricComparison], name: str) -> list[MetricComparison]:
@@ -146,7 +147,7 @@ def _count(chosen: list[MetricComparison]) -> str:
             "Too short for a verdict: means and differences are shown without intervals; "
             f"{format_duration(rules.TOO_SHORT_S)} after warm-up are the least."
         )
-    parts = [f"{n} {v.value}" for v in _COUNTED if (n := sum(m.verdict is v for m in chosen))]
+    parts = [f"{n} {v.value}" for v in COUNTED if (n := sum(m.verdict is v for m in chosen))]
     return f"Of {len(chosen)} headline metric{'s' if len(chosen) > 1 else ''}: {', '.join(parts)}."
 
 
@@ -160,7 +161,7 @@ def _sentence(
     whom = subject.device or subject.nodeos or ", ".join(filter(None, (subject.operation, subject.target)))
     before, after = (format_value(e.mean, metric.unit) for e in (metric.before, metric.after))
     plain = f"{before} before, {after} after, {short_effect(metric.difference, metric.unit)}"
-    text = f"{_LABELS[metric.name]} {whom}".strip() + f"{_remark(metric, chosen)}: "
+    text = f"{LABELS[metric.name]} {whom}".strip() + f"{_remark(metric, chosen)}: "
     if metric.adjusted is not None and metric.adjusted_for:
         text += f"{short_effect(metric.adjusted, metric.unit)} {metric.adjusted_for}; as it was {plain}"
     else:

@@ -1,8 +1,7 @@
-"""`leapprof compare`: the before-and-after report of two recordings, or of one cut at a change."""
+"""`leapprof compare`: the before-and-after report of recordings of one host or several, or of one cut at a change."""
 
-import sys
+from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,25 +9,25 @@ import typer
 
 from leapprof.cli.options import InventoryOption
 from leapprof.cli.values import parse_duration_s, parse_time_ns
-from leapprof.errors import ConfigError, StoreError
+from leapprof.errors import ConfigError
 
 if TYPE_CHECKING:
     from leapprof.assess.material import CompareOptions
     from leapprof.assess.sides import WindowChoice
     from leapprof.model import Comparison
-    from leapprof.report import Format
 
-REGRESSION_EXIT = 10
-INCONCLUSIVE_EXIT = 11
 FAIL_ON = ("regression", "inconclusive")
 FORMATS = ("html", "md", "json", "csv", "png")
-_MOST_FOLDERS = 10_000
 
 
 def command(
     recordings: Annotated[
         list[Path] | None,
-        typer.Argument(help="BEFORE and AFTER, or one recording with --change-at.", show_default=False),
+        typer.Argument(
+            help="BEFORE and AFTER, each a recording or a directory of several hosts' recordings; or one recording "
+            "with --change-at.",
+            show_default=False,
+        ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder in which a dated folder of its own is made.")] = Path(
         "reports"
@@ -47,7 +46,9 @@ def command(
     ] = None,
     control: Annotated[
         tuple[Path, Path] | None,
-        typer.Option(help="BEFORE and AFTER of a node that was not changed; its difference is taken off."),
+        typer.Option(
+            help="BEFORE and AFTER of a node, or of several, that were not changed: their difference is taken off."
+        ),
     ] = None,
     pairs: Annotated[
         bool, typer.Option("--pairs", help="Four or more recordings of phases that alternate.")
@@ -80,19 +81,19 @@ def command(
     ca_file: Annotated[Path | None, typer.Option(help="Certificates to trust.")] = None,
     timeout: Annotated[str, typer.Option(help="Of one answer of the server.")] = "60s",
 ) -> None:
-    """Compare two recordings of a host, before and after a change, and write the report."""
+    """Compare recordings before and after a change, of one host or of several, and write the report."""
     from leapprof import report
+    from leapprof.assess.material import CompareOptions
+    from leapprof.cli.compare_output import put_out, put_out_hosts, status, verdicts_of_hosts
 
     wanted = frozenset(report.Format(name) for name in _names(formats, FORMATS, "--format"))
     fatal = _names(fail_on, FAIL_ON, "--fail-on")
-    from leapprof.assess.material import CompareOptions
+    named, chosen = recordings or [], _window(window)
 
-    choice = CompareOptions(
-        window=_window(window),
-        across=across,
-        target_percent=target_cpu,
-        rated_tbw=_ratings(recordings or [], rated_tbw, inventory),
-    )
+    def options_of(recording: Path) -> CompareOptions:
+        ratings = _ratings(recording, rated_tbw, inventory)
+        return CompareOptions(window=chosen, across=across, target_percent=target_cpu, rated_tbw=ratings)
+
     if prometheus is not None:
         from leapprof.cli.compare_server import ServerRequest, compare_server
 
@@ -100,30 +101,42 @@ def command(
             url=prometheus, selector=selector, before=before, after=after, step=step, host_label=host_label,
             token_file=token_file, basic_auth_file=basic_auth_file, ca_file=ca_file, timeout=timeout,
         )  # fmt: skip
-        comparison = compare_server(asked, *_server_cut(recordings, change_at, _window(window)))
+        comparison = compare_server(asked, *_server_cut(recordings, change_at, chosen))
     else:
-        comparison = _comparison(recordings or [], change_at, choice, alternating=pairs)
+        if change_at is None and not pairs:
+            from leapprof.cli.compare_hosts import compared_hosts
+
+            hosts = compared_hosts(named, control, options_of)
+            if hosts is not None:
+                put_out_hosts(hosts, out, wanted, public=public, as_json=as_json)
+                raise typer.Exit(status(verdicts_of_hosts(hosts), fatal))
+        comparison = _comparison(named, change_at, options_of, alternating=pairs)
     if control is not None:
         from leapprof.assess.control import with_control
 
-        comparison = with_control(comparison, _comparison(list(control), None, choice))
-    paths = _written(comparison, out, wanted, public=public)
-    if as_json:
-        _print_json(comparison, public=public)
-    else:
-        _print(comparison, paths, public=public)
-    raise typer.Exit(_status(comparison, fatal))
+        comparison = with_control(comparison, _comparison(list(control), None, options_of))
+    put_out(comparison, out, wanted, public=public, as_json=as_json)
+    raise typer.Exit(status([(m.verdict, m.headline) for m in comparison.metrics], fatal))
 
 
 def _comparison(
-    recordings: list[Path], change_at: str | None, options: "CompareOptions", *, alternating: bool = False
+    named: list[Path],
+    change_at: str | None,
+    options_of: "Callable[[Path], CompareOptions]",
+    *,
+    alternating: bool = False,
 ) -> "Comparison":
-    """Return the comparison that the arguments ask for."""
+    """Return the comparison of one host that the arguments ask for."""
     from leapprof.assess.compare import compare, compare_cut
+    from leapprof.assess.host_pairs import single_pair
     from leapprof.assess.load import load
 
+    if not named:
+        raise ConfigError("name two recordings, BEFORE and AFTER, or one with --change-at", key="RECORDING")
+    recordings = single_pair(named)
     repeat = "leapprof compare " + " ".join(path.name for path in recordings)
-    options = replace(options, repeat=(repeat + (f" --change-at {change_at}" if change_at else ""),))
+    repeat += f" --change-at {change_at}" if change_at else ""
+    options = replace(options_of(recordings[0]), repeat=(repeat,))
     if change_at is not None:
         if len(recordings) != 1:
             raise ConfigError("--change-at cuts one recording: name one", key="RECORDING")
@@ -137,14 +150,14 @@ def _comparison(
     return compare(load(recordings[0]), load(recordings[1]), options)
 
 
-def _ratings(recordings: list[Path], rated_tbw: list[str], inventory: Path | None) -> dict[str, float]:
-    """Return device → rated TBW that inventory and command line say of the first recording's drives."""
-    if not recordings or not (rated_tbw or inventory):
+def _ratings(recording: Path, rated_tbw: list[str], inventory: Path | None) -> dict[str, float]:
+    """Return device → rated TBW that inventory and command line say of a recording's drives."""
+    if not (rated_tbw or inventory):
         return {}
     from leapprof.cli.wear_options import stated_tbw
     from leapprof.store import open_recording
 
-    return stated_tbw(open_recording(recordings[0]).manifest, rated_tbw, inventory)
+    return stated_tbw(open_recording(recording).manifest, rated_tbw, inventory)
 
 
 def _server_cut(
@@ -162,63 +175,6 @@ def _server_cut(
     if change_at is None:
         raise ConfigError("say when the change was made: 2024-01-22T20:00:00Z", key="--change-at")
     return _moment_ns(change_at), CompareOptions(window=window)
-
-
-def _written(
-    comparison: "Comparison", out: Path, formats: "frozenset[Format]", *, public: bool
-) -> tuple[Path, ...]:
-    """Write the report into a new folder of its own and return its files.
-
-    The folder is dated by the end of the after recording, so that the same input gives the same name and bytes.
-    """
-    from leapprof import report
-
-    ended_ns = comparison.after.window.end_wall_ns
-    date = datetime.fromtimestamp(ended_ns // 10**9, tz=UTC).strftime("%Y-%m-%d")
-    for number in range(1, _MOST_FOLDERS):
-        folder = out / f"compare-{date}-{number}"
-        try:
-            folder.mkdir(parents=True, exist_ok=False)
-        except FileExistsError:
-            continue
-        except OSError as error:
-            raise StoreError(str(folder), error.strerror or str(error)) from error
-        return report.write(comparison, folder, formats, public=public)
-    raise StoreError(
-        str(out), f"holds {_MOST_FOLDERS} reports of {date} already; name another folder with --out"
-    )
-
-
-def _print(comparison: "Comparison", paths: tuple[Path, ...], *, public: bool) -> None:
-    """Print the summary of the report for a terminal, then the paths of its files."""
-    from leapprof.report.public import publish
-    from leapprof.report.terminal import summary_lines
-    from leapprof.report.view import report_view
-
-    for line in summary_lines(report_view(publish(comparison) if public else comparison)):
-        typer.echo(line)
-    typer.echo("")
-    for path in paths:
-        typer.echo(str(path))
-
-
-def _print_json(comparison: "Comparison", *, public: bool) -> None:
-    """Print what report.json holds."""
-    from leapprof.report.json import render_json
-    from leapprof.report.public import publish
-
-    sys.stdout.write(render_json(publish(comparison) if public else comparison).decode("utf-8"))
-
-
-def _status(comparison: "Comparison", fatal: tuple[str, ...]) -> int:
-    """Return the exit code: regressions of any metric first, then an inconclusive headline metric."""
-    if "regression" in fatal and any(m.verdict == "regressed" for m in comparison.metrics):
-        return REGRESSION_EXIT
-    if "inconclusive" in fatal and any(
-        m.verdict == "inconclusive" and m.headline for m in comparison.metrics
-    ):
-        return INCONCLUSIVE_EXIT
-    return 0
 
 
 def _names(text: str, known: tuple[str, ...], key: str) -> tuple[str, ...]:

@@ -36,8 +36,9 @@ def command(
     A server is asked for batch means, not for raw points: see docs/prometheus.md for what that costs.
     """
     from leapprof.cli.fleet_run import ServerFleet, fleet_of_pairs, fleet_of_server
-    from leapprof.cli.fleet_view import fleet_json, fleet_lines
     from leapprof.errors import ConfigError
+    from leapprof.report.fleet_json import fleet_json
+    from leapprof.report.fleet_text import fleet_lines
 
     if (pairs is None) == (prometheus is None):
         raise ConfigError("say either --pairs FILE or --prometheus URL", key="--pairs")
@@ -51,7 +52,9 @@ def command(
                 token_file=token_file, basic_auth_file=basic_auth_file, ca_file=ca_file, timeout=timeout,
             )
         )  # fmt: skip
+    findings = (*answer.fleet.findings, *answer.findings)
     if as_json:
-        sys.stdout.write(json.dumps(fleet_json(answer), indent=1) + "\n")
+        document = fleet_json(answer.fleet, findings, answer.wire_bytes)
+        sys.stdout.write(json.dumps(document, indent=1) + "\n")
     else:
-        sys.stdout.write("\n".join(fleet_lines(answer)) + "\n")
+        sys.stdout.write("\n".join(fleet_lines(answer.fleet, findings)) + "\n")

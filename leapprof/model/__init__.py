@@ -31,6 +31,7 @@ from leapprof.model.estimate import (
     Verdict,
 )
 from leapprof.model.finding import Finding, Severity
+from leapprof.model.fleet import FleetReference, FleetSummary
 from leapprof.model.frame import Frame, ReadStatus, Section
 from leapprof.model.host import Device, DeviceKind, Host, Mount, Nodeos, Swap, Topology
 from leapprof.model.recording import (
@@ -61,6 +62,8 @@ __all__ = [
     "ExpectationResult",
     "FactDifference",
     "Finding",
+    "FleetReference",
+    "FleetSummary",
     "Frame",
     "Gap",
     "Grade",

@@ -21,6 +21,7 @@ from markupsafe import Markup
 from leapprof import __version__
 from leapprof.model import Comparison
 from leapprof.report.charts import drawn_charts, figure, shared_layout
+from leapprof.report.fleet_view import HostsView
 from leapprof.report.view import ReportView
 
 _SCRIPTS = ("plotly-basic.min.js", "report.js")
@@ -44,7 +45,7 @@ def _asset(name: str) -> str:
 
 def _policy(scripts: tuple[str, ...]) -> str:
     digests = [base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in scripts]
-    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
+    allowed = " ".join(f"'sha256-{digest}'" for digest in digests) or "'none'"
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"
@@ -84,6 +85,21 @@ def render_html(view: ReportView, comparison: Comparison) -> str:
             starts=view.starts,
             licence=Markup(_asset("plotly-basic.LICENSE.txt")),  # noqa: S704 - a licence text, no markup
             policy=_policy(scripts),
+            version=__version__,
+        )
+        + "\n"
+    )
+
+
+def render_hosts_html(view: HostsView) -> str:
+    """Return the page of several hosts: no scripts, its figures are drawn in it."""
+    return (
+        _environment()
+        .get_template("hosts.html.j2")
+        .render(
+            view=view,
+            css=Markup(_asset("report.css") + "\n" + _asset("hosts.css")),  # noqa: S704 - our own files
+            policy=_policy(()),
             version=__version__,
         )
         + "\n"

@@ -35,37 +35,42 @@ from leapprof.report.starts_view import start_json
 FORMAT = 1
 
 
-def _number(value: float | None) -> float | None:
+def number_json(value: float | None) -> float | None:
     """Return value, or None when it is absent or not finite: JSON knows neither NaN nor infinity."""
     return value if value is not None and math.isfinite(value) else None
 
 
-def _interval(interval: Interval | None) -> list[float | None] | None:
-    return None if interval is None else [_number(interval.low), _number(interval.high)]
+def interval_json(interval: Interval | None) -> list[float | None] | None:
+    """Return both ends; None without an interval."""
+    return None if interval is None else [number_json(interval.low), number_json(interval.high)]
 
 
-def _estimate(estimate: Estimate | None) -> dict[str, Any] | None:
+def estimate_json(estimate: Estimate | None) -> dict[str, Any] | None:
+    """Return one metric of one side; None when it was not measured."""
     if estimate is None:
         return None
     return {
-        "mean": _number(estimate.mean),
-        "ci95": _interval(estimate.ci95),
-        "p50": _number(estimate.p50),
-        "p95": _number(estimate.p95),
-        "p99": _number(estimate.p99),
+        "mean": number_json(estimate.mean),
+        "ci95": interval_json(estimate.ci95),
+        "p50": number_json(estimate.p50),
+        "p95": number_json(estimate.p95),
+        "p99": number_json(estimate.p99),
         "samples": estimate.samples,
-        "effective_samples": _number(estimate.effective_samples),
-        "covered_seconds": _number(estimate.covered_seconds),
-        "standard_error": _number(estimate.standard_error),
+        "effective_samples": number_json(estimate.effective_samples),
+        "covered_seconds": number_json(estimate.covered_seconds),
+        "standard_error": number_json(estimate.standard_error),
         "degrees_of_freedom": estimate.degrees_of_freedom,
-        "lag1": _number(estimate.lag1),
+        "lag1": number_json(estimate.lag1),
         "batches": estimate.batches,
-        "bursts": _number(estimate.bursts),
+        "bursts": number_json(estimate.bursts),
     }
 
 
-def _effect(effect: Effect | None) -> dict[str, Any] | None:
-    return None if effect is None else {"value": _number(effect.value), "ci95": _interval(effect.ci95)}
+def effect_json(effect: Effect | None) -> dict[str, Any] | None:
+    """Return a difference or ratio with its interval; None without one."""
+    return (
+        None if effect is None else {"value": number_json(effect.value), "ci95": interval_json(effect.ci95)}
+    )
 
 
 def _subject(subject: Subject) -> dict[str, Any]:
@@ -79,9 +84,9 @@ def _per_unit(figure: PerUnit) -> dict[str, Any]:
         "subject": _subject(figure.subject),
         "unit": figure.unit,
         "per": figure.per,
-        "before": _effect(figure.before),
-        "after": _effect(figure.after),
-        "ratio": _effect(figure.ratio),
+        "before": effect_json(figure.before),
+        "after": effect_json(figure.after),
+        "ratio": effect_json(figure.ratio),
     }
 
 
@@ -90,10 +95,10 @@ def _run_pair(runs: RunPair) -> dict[str, Any]:
         "name": runs.name,
         "subject": _subject(runs.subject),
         "unit": runs.unit,
-        "before": [_number(mean) for mean in runs.before],
-        "after": [_number(mean) for mean in runs.after],
-        "difference": [_effect(effect) for effect in runs.difference],
-        "between": _effect(runs.between),
+        "before": [number_json(mean) for mean in runs.before],
+        "after": [number_json(mean) for mean in runs.after],
+        "difference": [effect_json(effect) for effect in runs.difference],
+        "between": effect_json(runs.between),
     }
 
 
@@ -103,12 +108,12 @@ def _headroom(room: Headroom | None) -> dict[str, Any] | None:
     return {
         "metric": room.metric,
         "side": room.side,
-        "target_percent": _number(room.target_percent),
+        "target_percent": number_json(room.target_percent),
         "why": room.why,
-        "cpu_percent": _effect(room.cpu_percent),
-        "peers": _interval(room.peers),
-        "clients": _interval(room.clients),
-        "at": [{"clients": point.clients, "percent": _interval(point.percent)} for point in room.at],
+        "cpu_percent": effect_json(room.cpu_percent),
+        "peers": interval_json(room.peers),
+        "clients": interval_json(room.clients),
+        "at": [{"clients": point.clients, "percent": interval_json(point.percent)} for point in room.at],
         "assumption": room.assumption,
     }
 
@@ -119,22 +124,22 @@ def _metric(metric: MetricComparison) -> dict[str, Any]:
         "unit": metric.unit,
         "subject": _subject(metric.subject),
         "better": metric.better.value,
-        "before": _estimate(metric.before),
-        "after": _estimate(metric.after),
-        "difference": _effect(metric.difference),
-        "ratio": _effect(metric.ratio),
-        "adjusted": _effect(metric.adjusted),
-        "p_value": _number(metric.p_value),
-        "p_adjusted": _number(metric.p_adjusted),
+        "before": estimate_json(metric.before),
+        "after": estimate_json(metric.after),
+        "difference": effect_json(metric.difference),
+        "ratio": effect_json(metric.ratio),
+        "adjusted": effect_json(metric.adjusted),
+        "p_value": number_json(metric.p_value),
+        "p_adjusted": number_json(metric.p_adjusted),
         "grade": metric.grade.value,
         "verdict": metric.verdict.value,
         "reason": metric.reason,
-        "threshold": _number(metric.threshold),
-        "needed_seconds": _number(metric.needed_seconds),
+        "threshold": number_json(metric.threshold),
+        "needed_seconds": number_json(metric.needed_seconds),
         "refused": metric.refused,
         "headline": metric.headline,
         "view_of": list(metric.view_of),
-        "design_seconds": _number(metric.design_seconds),
+        "design_seconds": number_json(metric.design_seconds),
         "adjusted_for": metric.adjusted_for,
     }
 
@@ -143,14 +148,16 @@ def _wear_side(side: WearSide | None) -> dict[str, Any] | None:
     if side is None:
         return None
     return {
-        "bytes_per_s": _number(side.bytes_per_s),
-        "tb_per_year": _number(side.tb_per_year),
-        "ci95": _interval(side.ci95),
+        "bytes_per_s": number_json(side.bytes_per_s),
+        "tb_per_year": number_json(side.tb_per_year),
+        "ci95": interval_json(side.ci95),
     }
 
 
 def _years(interval: Interval | None) -> dict[str, Any] | None:
-    return None if interval is None else {"low": _number(interval.low), "high": _number(interval.high)}
+    return (
+        None if interval is None else {"low": number_json(interval.low), "high": number_json(interval.high)}
+    )
 
 
 def _wear(wear: WearComparison) -> dict[str, Any]:
@@ -160,7 +167,7 @@ def _wear(wear: WearComparison) -> dict[str, Any]:
         "model": wear.model,
         "before": _wear_side(wear.before),
         "after": _wear_side(wear.after),
-        "rated_tbw": _number(wear.rated_tbw),
+        "rated_tbw": number_json(wear.rated_tbw),
         "lifetime_years": {
             "before": _years(wear.lifetime_years_before),
             "after": _years(wear.lifetime_years_after),
@@ -224,12 +231,13 @@ def _side(side: Side) -> dict[str, Any]:
         "denied": list(recording.denied),
         "absent": list(recording.absent),
         "commands": list(recording.commands),
-        "findings": [_finding(finding) for finding in recording.findings],
+        "findings": [finding_json(finding) for finding in recording.findings],
         "notes": recording.notes,
     }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def finding_json(finding: Finding) -> dict[str, Any]:
+    """Return a finding."""
     return {
         "code": finding.code,
         "severity": finding.severity.value,
@@ -242,7 +250,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 
 def _cost(cost: SamplingCost) -> dict[str, Any]:
-    return {**asdict(cost), "cpu_s": _number(cost.cpu_s), "http_s": _number(cost.http_s)}
+    return {**asdict(cost), "cpu_s": number_json(cost.cpu_s), "http_s": number_json(cost.http_s)}
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a dataclass holds
@@ -250,7 +258,7 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a dataclass holds
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, float):
-        return _number(value)
+        return number_json(value)
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -287,9 +295,9 @@ def to_json(comparison: Comparison) -> dict[str, Any]:
         "expectations": [_plain(asdict(result)) for result in comparison.expectations],
         "config": {
             "changed": [_plain(asdict(change)) for change in comparison.config_changes],
-            "findings": [_finding(f) for f in comparison.findings if f.option is not None],
+            "findings": [finding_json(f) for f in comparison.findings if f.option is not None],
         },
-        "findings": [_finding(finding) for finding in comparison.findings],
+        "findings": [finding_json(finding) for finding in comparison.findings],
         "not_measured": list(comparison.not_measured),
         "repeat": list(comparison.repeat),
         "cost": {"before": _cost(before.recording.cost), "after": _cost(after.recording.cost)},

@@ -41,21 +41,22 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequenc
     return ["| " + " | ".join(cells) + " |" for cells in (heads, rule, *rows)]
 
 
-def _figure(figure: Figure) -> str:
+def figure_cell(figure: Figure) -> str:
+    """Return a number, its interval in brackets."""
     return escaped(figure.value) + (f" ({escaped(figure.interval)})" if figure.interval else "")
 
 
 def _metric(row: MetricRow) -> tuple[str, ...]:
-    difference = _figure(row.difference)
+    difference = figure_cell(row.difference)
     if row.adjusted is not None:
-        difference += f"; adjusted for load {_figure(row.adjusted)}"
+        difference += f"; adjusted for load {figure_cell(row.adjusted)}"
     needed = f" Needed on each side: {escaped(row.needed)}." if row.needed else ""
     return (
         f"{escaped(row.label)} (`{row.name.replace('`', '')}`), {escaped(row.subject)}".replace("|", "\\|"),
-        _figure(row.before),
-        _figure(row.after),
+        figure_cell(row.before),
+        figure_cell(row.after),
         difference,
-        _figure(row.ratio),
+        figure_cell(row.ratio),
         escaped(row.p_adjusted),
         f"{row.sign} **{row.verdict}**, {row.grade}: {escaped(row.reason).rstrip('.')}.{needed}",
     )
@@ -65,8 +66,8 @@ def _wear(row: WearRow) -> tuple[str, ...]:
     about = f"{row.device} ({row.about})" if row.about else row.device
     return (
         escaped(about),
-        f"{_figure(row.before)}, {escaped(row.before_rate)}",
-        f"{_figure(row.after)}, {escaped(row.after_rate)}",
+        f"{figure_cell(row.before)}, {escaped(row.before_rate)}",
+        f"{figure_cell(row.after)}, {escaped(row.after_rate)}",
         escaped(row.rating),
         escaped(row.years_before),
         escaped(row.years_after),
@@ -86,7 +87,8 @@ def _side(side: SideView) -> str:
     )
 
 
-def _section(title: str, lines: Sequence[str]) -> list[str]:
+def section(title: str, lines: Sequence[str]) -> list[str]:
+    """Return a section; nothing when it has no lines."""
     return ["", f"## {title}", "", *lines] if lines else []
 
 
@@ -111,18 +113,18 @@ def _results(view: ReportView, images: Sequence[tuple[str, str]]) -> list[str]:
         right=(1, 2, 3, 4, 5),
     )
     return [
-        *_section("Metrics", [f"{tally}. Means; in brackets the 95 % interval.", "", *metrics]),
-        *(_section("Drive wear", wear) if view.wear else []),
+        *section("Metrics", [f"{tally}. Means; in brackets the 95 % interval.", "", *metrics]),
+        *(section("Drive wear", wear) if view.wear else []),
         *(
-            _section(
+            section(
                 "Published figures beside ours",
                 _plain(("what", "published", "ours", "why they differ"), view.published),
             )
             if view.published
             else []
         ),
-        *(_section("Starts and stops", _starts(view.starts)) if view.starts else []),
-        *_section("Charts", [f"![{escaped(title)}]({path})" for title, path in images]),
+        *(section("Starts and stops", _starts(view.starts)) if view.starts else []),
+        *section("Charts", [f"![{escaped(title)}]({path})" for title, path in images]),
     ]
 
 
@@ -140,11 +142,11 @@ def _facts(view: ReportView) -> list[str]:
     timeline = _plain(("side", "when", "what", "about", "detail"), view.timeline)
     left_out = ["", view.timeline_left_out] if view.timeline_left_out else []
     return [
-        *(_section("Config options that differ", config) if view.config_changes else []),
-        *(_section("Facts that differ", facts) if view.facts_changed else []),
-        *(_section("Other facts", same) if view.facts_same else []),
-        *(_section("Gaps and events", [*timeline, *left_out]) if view.timeline else []),
-        *_section("Control and change point", [f"- {escaped(k)}: {escaped(v)}" for k, v in view.checks]),
+        *(section("Config options that differ", config) if view.config_changes else []),
+        *(section("Facts that differ", facts) if view.facts_changed else []),
+        *(section("Other facts", same) if view.facts_same else []),
+        *(section("Gaps and events", [*timeline, *left_out]) if view.timeline else []),
+        *section("Control and change point", [f"- {escaped(k)}: {escaped(v)}" for k, v in view.checks]),
     ]
 
 
@@ -159,10 +161,10 @@ def _end(view: ReportView) -> list[str]:
         for what, readings in (("not permitted", side.denied), ("not there", side.absent))
     ]
     return [
-        *_section("Cost of sampling", [*cost, "", *missing]),
-        *_section("What is not measured", [f"- {escaped(sentence)}" for sentence in view.not_measured]),
-        *_section("Method", [f"- {escaped(name)}: {escaped(value)}" for name, value in view.method]),
-        *_section("How to repeat it", code_block(view.repeat) if view.repeat else []),
+        *section("Cost of sampling", [*cost, "", *missing]),
+        *section("What is not measured", [f"- {escaped(sentence)}" for sentence in view.not_measured]),
+        *section("Method", [f"- {escaped(name)}: {escaped(value)}" for name, value in view.method]),
+        *section("How to repeat it", code_block(view.repeat) if view.repeat else []),
         "",
         f"Made by leapprof {__version__}.",
     ]
@@ -182,7 +184,7 @@ def render_markdown(view: ReportView, images: Sequence[tuple[str, str]] = ()) ->
     lines = [
         *_top(view),
         *_results(view, images),
-        *_section("Findings", findings),
+        *section("Findings", findings),
         *_facts(view),
         *_end(view),
     ]

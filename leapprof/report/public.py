@@ -11,6 +11,7 @@ from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from typing import Any
 
+from leapprof.assess.many_hosts import HostComparison, HostsComparison
 from leapprof.model import Comparison, Device, Nodeos, Side
 from leapprof.report.aliases import Aliases, add_host, add_patterns, add_value, rewriter
 
@@ -89,8 +90,7 @@ def _add_side(aliases: Aliases, side: Side) -> None:
         _add_device(aliases, device)
 
 
-def _collect(comparison: Comparison) -> Aliases:
-    aliases = Aliases()
+def _collect(aliases: Aliases, comparison: Comparison) -> None:
     for side in (comparison.before, comparison.after):
         _add_side(aliases, side)
     pairs = [(c.option, c.before, c.after) for c in comparison.config_changes]
@@ -102,7 +102,6 @@ def _collect(comparison: Comparison) -> Aliases:
                     add_value(aliases, value or "", _KINDS[name])
     for text in _strings(comparison):
         add_patterns(aliases, text)
-    return aliases
 
 
 def _strings(value: Any, field: str = "") -> Iterator[str]:  # noqa: ANN401 - walks any of our values
@@ -141,7 +140,47 @@ def _rewritten(value: Any, rewrite: Callable[[str], str], field: str = "") -> An
 
 def publish(comparison: Comparison) -> Comparison:
     """Return the comparison with aliases for hosts, addresses, peers, producers, serials, keys and home paths."""
-    published = _rewritten(comparison, rewriter(_collect(comparison)))
+    aliases = Aliases()
+    _collect(aliases, comparison)
+    return _published(comparison, rewriter(aliases))
+
+
+def publish_hosts(compared: HostsComparison) -> HostsComparison:
+    """Return the comparison of several hosts with aliases, the same ones in the report of each."""
+    aliases = Aliases()
+    for one in (*compared.hosts, *compared.controls):
+        _collect(aliases, one.comparison)
+    for finding in compared.findings:
+        for text in _strings(finding):
+            add_patterns(aliases, text)
+    for host in (*(f.subject for f in compared.findings), *(d.host for d in compared.fleet.hosts)):
+        add_host(aliases, host or "")
+    rewrite = rewriter(aliases)
+    published = _rewritten(replace(compared, hosts=(), controls=()), rewrite)
+    assert isinstance(published, HostsComparison)
+    verdicts = tuple(
+        replace(new, metric=old.metric)
+        for new, old in zip(published.fleet.verdicts, compared.fleet.verdicts, strict=True)
+    )
+    differences = tuple(
+        replace(new, metric=old.metric)
+        for new, old in zip(published.fleet.hosts, compared.fleet.hosts, strict=True)
+    )
+    return replace(
+        published,
+        fleet=replace(published.fleet, verdicts=verdicts, hosts=differences),
+        hosts=tuple(_host_published(one, rewrite) for one in compared.hosts),
+        controls=tuple(_host_published(one, rewrite) for one in compared.controls),
+    )
+
+
+def _host_published(one: HostComparison, rewrite: Callable[[str], str]) -> HostComparison:
+    return HostComparison(host=rewrite(one.host), comparison=_published(one.comparison, rewrite))
+
+
+def _published(comparison: Comparison, rewrite: Callable[[str], str]) -> Comparison:
+    """Return a comparison with every secret replaced; names of metrics stay."""
+    published = _rewritten(comparison, rewrite)
     assert isinstance(published, Comparison)
     metrics = tuple(
         replace(new, name=old.name) for new, old in zip(published.metrics, comparison.metrics, strict=True)

@@ -11,7 +11,8 @@ _LABEL_CHARS = 32
 _VALUE_CHARS = 13
 
 
-def _wrapped(text: str, first: str, rest: str) -> list[str]:
+def wrapped(text: str, first: str, rest: str) -> list[str]:
+    """Return a sentence as lines of the terminal's width; the first and the others begin with these."""
     lines = textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
     return [line.replace("\u00a0", " ") for line in lines] or [first.rstrip()]
 
@@ -20,14 +21,14 @@ def _row(row: MetricRow) -> list[str]:
     """Return a metric: its full name and subject, then both means and the verdict."""
     before, after = (v.value.replace("\u00a0", " ") for v in (row.before, row.after))
     name = f"{row.name} of {row.subject}" if row.subject != _HOST else row.name
-    lines = _wrapped(name, f"{row.sign} ", "    ")
+    lines = wrapped(name, f"{row.sign} ", "    ")
     figures = f"{before:>{_VALUE_CHARS}} {after:>{_VALUE_CHARS}}  {row.verdict}"
     if len(lines[-1]) <= _LABEL_CHARS:
         lines[-1] = f"{lines[-1]:<{_LABEL_CHARS}} {figures}"
     else:
         lines.append(f"{'':<{_LABEL_CHARS}} {figures}")
     if row.verdict == "inconclusive" and row.needed:
-        lines += _wrapped(f"needed on each side: {row.needed}", "    ", "    ")
+        lines += wrapped(f"needed on each side: {row.needed}", "    ", "    ")
     return lines
 
 
@@ -35,8 +36,8 @@ def _warnings(view: ReportView) -> list[str]:
     """Return the findings that limit what may be concluded; the others are in the report."""
     lines = []
     for finding in (f for f in view.findings if f.severity != "info"):
-        lines += ["", *_wrapped(f"{finding.severity} {finding.code}: {finding.message}", "", "  ")]
-        lines += _wrapped(f"→ {finding.hint}", "  ", "    ")
+        lines += ["", *wrapped(f"{finding.severity} {finding.code}: {finding.message}", "", "  ")]
+        lines += wrapped(f"→ {finding.hint}", "  ", "    ")
     return lines
 
 
@@ -51,7 +52,7 @@ def _wear(view: ReportView) -> list[str]:
     lines = [""] if view.wear else []
     for wear in view.wear:
         text = f"{wear.device}: {wear.before.value} before, {wear.after.value} after"
-        lines += _wrapped(text if wear.rating == "–" else f"{text}; rated {wear.rating}", "", "  ")
+        lines += wrapped(text if wear.rating == "–" else f"{text}; rated {wear.rating}", "", "  ")
     return lines
 
 
@@ -59,16 +60,16 @@ def _checks(view: ReportView) -> list[str]:
     """Return control, change point, headroom and the like."""
     lines = [""] if view.checks else []
     for what, said in view.checks:
-        lines += _wrapped(f"{what}: {said}", "", "  ")
+        lines += wrapped(f"{what}: {said}", "", "  ")
     return lines
 
 
 def summary_lines(view: ReportView) -> tuple[str, ...]:
     """Return the summary of a report: headline, its metrics, wear, warnings; each line at most 80 columns."""
-    lines = _wrapped(view.title, "", "  ")
+    lines = wrapped(view.title, "", "  ")
     for sentence in view.banner:
-        lines += _wrapped(f"RECONSTRUCTED. {sentence}", "", "  ")
+        lines += wrapped(f"RECONSTRUCTED. {sentence}", "", "  ")
     lines.append("")
     for sentence in view.headline:
-        lines += _wrapped(sentence, "- ", "  ")
+        lines += wrapped(sentence, "- ", "  ")
     return (*lines, *_headline_metrics(view), *_wear(view), *_checks(view), *_warnings(view))

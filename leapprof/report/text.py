@@ -53,7 +53,9 @@ def value_text(value: float | None, unit: str) -> str:
 def signed_text(value: float | None, unit: str) -> str:
     """Return a difference with its sign: ``+1.2 MB/s``, ``−4.07 MB/s``."""
     shown = value_text(value, unit)
-    return "+" + shown if value is not None and value > 0 and shown != ABSENT else shown
+    if not any(digit in shown for digit in "123456789"):
+        return shown.removeprefix(_MINUS)
+    return "+" + shown if value is not None and value > 0 else shown
 
 
 def _joined(low: str, high: str) -> str:

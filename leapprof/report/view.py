@@ -141,7 +141,8 @@ def _banner(before: SideView, after: SideView) -> tuple[str, ...]:
     )
 
 
-def _finding(finding: Finding) -> FindingView:
+def finding_view(finding: Finding) -> FindingView:
+    """Return a finding for people."""
     about = [part for part in (finding.subject, finding.option) if part]
     if finding.line is not None:
         about.append(f"line {finding.line}")
@@ -257,7 +258,7 @@ def report_view(comparison: Comparison) -> ReportView:
             Row(cells=tuple(text.clean(c) for c in (p.what, p.published, p.ours, p.why_different)))
             for p in comparison.published
         ),
-        findings=tuple(_finding(finding) for finding in comparison.findings),
+        findings=tuple(finding_view(finding) for finding in comparison.findings),
         facts_changed=tuple(row for row in facts if row.changed),
         facts_same=tuple(row for row in facts if not row.changed),
         config_changes=_config(comparison),

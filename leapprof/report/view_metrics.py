@@ -108,7 +108,8 @@ def _estimate(estimate: Estimate | None, unit: str, *, refused: bool) -> Figure:
     )
 
 
-def _effect(effect: Effect | None, unit: str) -> Figure:
+def effect_figure(effect: Effect | None, unit: str) -> Figure:
+    """Return a difference with its interval."""
     if effect is None:
         return Figure(value=text.ABSENT)
     return Figure(
@@ -136,8 +137,8 @@ def metric_row(metric: MetricComparison, comparison: Comparison) -> MetricRow:
         better=metric.better.value,
         before=_estimate(metric.before, unit, refused=refused_before),
         after=_estimate(metric.after, unit, refused=refused_after),
-        difference=_effect(metric.difference, unit),
-        adjusted=None if metric.adjusted is None else _effect(metric.adjusted, unit),
+        difference=effect_figure(metric.difference, unit),
+        adjusted=None if metric.adjusted is None else effect_figure(metric.adjusted, unit),
         ratio=_ratio(metric.ratio),
         change=text.percent_change_text(metric.ratio.value if metric.ratio else None),
         p=text.p_text(metric.p_value),
