@@ -46,12 +46,14 @@ class Adjustment:
         why: what effect takes off.
         confounded: what forbids a full verdict, each a clause.
         swing: what other hours of the day alone could make of the difference.
+        by_ratio: a flow at its own load: load scales it, so the ratio carries over from these hours to others.
     """
 
     effect: Effect | None = None
     why: str | None = None
     confounded: tuple[str, ...] = ()
     swing: float = 0.0
+    by_ratio: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -81,7 +83,7 @@ class Adjuster:
         follows = row.spec.unit in FLOW_UNITS and row.spec.table != "chain"
         if follows and (self.load_differs or not self.same_hours):
             return self._at_equal_load(row)
-        return Adjustment(confounded=() if self.same_hours else (OTHER_HOURS,))
+        return Adjustment(confounded=() if self.same_hours else (OTHER_HOURS,), by_ratio=follows)
 
     def _at_equal_load(self, row: Row) -> Adjustment:
         found = load_effect(row, self.load, self.before, self.after)
@@ -96,7 +98,7 @@ class Adjuster:
         loads = ("the load differs, and neither side has seen the other's",) if self.load_differs else ()
         hours = () if self.same_hours else (OTHER_HOURS,)
         swing = 0.0 if self.same_hours else DAILY_SWING * row.before.estimate.mean
-        return Adjustment(confounded=(*loads, *hours), swing=swing)
+        return Adjustment(confounded=(*loads, *hours), swing=swing, by_ratio=True)
 
     def _loads(self) -> str:
         """Return why the load has to be reckoned with."""

@@ -100,6 +100,7 @@ def _judgement(
         after_range=row.after.range,
         confounded=made.confounded,
         swing=made.swing,
+        by_ratio=made.by_ratio,
         on_off=max(row.before.spread, row.after.spread) > ON_OFF_SPREAD,
     )
     traits = Traits(better=row.spec.better, threshold=threshold, memory_s=row.spec.memory_s)

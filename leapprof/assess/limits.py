@@ -40,7 +40,7 @@ def _window(cut: CutSide) -> Iterator[Finding]:
         yield warning(
             "too-short",
             f"{label}: {format_duration(seconds)} are left after warm-up; under 20 min no interval holds its level.",
-            "Record an hour or more, six hours for writes.",
+            "Record two hours or more, six for writes.",
         )
     warm_up_s = cut.side.window.left_out_s.get("warm-up", 0.0)
     if warm_up_s >= LARGEST_WARM_UP_SHARE * (seconds + warm_up_s) * 0.99 and warm_up_s > 0:

@@ -87,12 +87,13 @@ def method(material: Material) -> dict[str, str]:
         "estimator": "batch means (20 to 39 of whole minutes; whole days from three days on), standard error adjusted "
         "for AR(1), 95 % interval: skewness-adjusted t (Johnson, Willink) united with the log scale, upper limit with "
         "one more of the largest sample",
-        "difference and ratio": "MOVER (Zou and Donner 2008)",
+        "difference and ratio": "MOVER (Zou and Donner 2008); the verdict on CPU and rates stands on the ratio, as a "
+        "share of the mean before, where no load adjusts it; that on levels on the difference",
         "p values": "Welch on the adjusted standard errors; Holm over the headline metrics, Benjamini-Hochberg over "
         "the others",
-        "grades": f"too_short under {rules.TOO_SHORT_S / 60:.0f} min after warm-up; full from 1 h and 20 times the "
-        "metric's autocorrelation time on; preliminary between, or with a trend, too few independent samples or few "
-        "bursts: then twice the interval has to show the effect",
+        "grades": f"too_short under {rules.TOO_SHORT_S / 60:.0f} min after warm-up; full from "
+        f"{rules.FULL_FROM_S / 60:.0f} min and 20 times the metric's autocorrelation time on; preliminary between, or "
+        "with a trend, too few independent samples or few bursts: then twice the interval has to show the effect",
         "at equal load": "analysis of covariance on batch means with a slope per side, at the mean of both loads "
         "(transactions/s)",
         "mean of a counter": "last minus first over the time between, gaps included; resets start a new segment",

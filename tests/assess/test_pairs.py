@@ -7,11 +7,11 @@ from leapprof.errors import ConfigError
 from leapprof.model import Grade, Verdict
 from tests.support.recordings import NS, START_WALL_NS, made, noisy
 
-SECONDS = 4500
+SECONDS = 6600
 
 
 def run(number, cores, seed):
-    """Return the recording of one run: two hours apart, phases in turn."""
+    """Return the recording of one run: a day apart, phases in turn."""
     return made(
         seconds=SECONDS,
         cpu_cores=noisy(SECONDS, cores, seed=seed),
