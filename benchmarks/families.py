@@ -80,6 +80,12 @@ def daily(rng: np.random.Generator, n: int, mean: float, clock_s: float) -> NDAr
     return np.asarray(mean * (1 + swing + ar1(rng, n, 0.99, 0.15)))
 
 
+def daily_level(clock_s: float, n: int) -> float:
+    """Return the mean of `daily` over its own n seconds, as a share of the daily mean."""
+    turn = 2 * math.pi / DAY_S
+    return 1 + 0.3 * (math.cos(turn * clock_s) - math.cos(turn * (clock_s + n))) / (turn * n)
+
+
 def uneven_days(rng: np.random.Generator, n: int, mean: float, clock_s: float) -> NDArray[np.float64]:
     """Return a daily swing of 30 % with a second peak, of days that differ by 5 % from each other."""
     at = np.arange(n) + clock_s
@@ -120,6 +126,7 @@ class Family:
 
     Attributes:
         next_day: the second arm is recorded at the same hours of the next day; else right after the first.
+        of_day: it swings as `daily` does, so that a part of a day has a level of its own.
     """
 
     name: str
@@ -130,6 +137,7 @@ class Family:
     bursty: bool = True
     non_negative: bool = True
     next_day: bool = True
+    of_day: bool = False
 
 
 _cpu = partial(Family, threshold=CPU, memory_s=120.0, bursty=False)
@@ -145,8 +153,14 @@ FAMILIES = (
     ),
     Family(name="rare", about="writes once in 10 minutes, lognormal", draw=rarely(1.0, 600.0)),
     _cpu(name="onoff", about="on and off, long-range dependent", draw=on_off, non_negative=False),
-    _cpu(name="daily", about="30 % daily swing, one arm right after the other", draw=daily, next_day=False),
-    _cpu(name="daily-same", about="30 % daily swing, the same hours of two days", draw=daily),
+    _cpu(
+        name="daily",
+        about="30 % daily swing, one arm right after the other",
+        draw=daily,
+        next_day=False,
+        of_day=True,
+    ),
+    _cpu(name="daily-same", about="30 % daily swing, the same hours of two days", draw=daily, of_day=True),
 )
 HELD_OUT = (
     Family(name="pareto13", about="flushes of size Pareto 1.3, one in 30 s", draw=flushes(1.3, 30.0)),

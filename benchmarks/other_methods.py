@@ -1,6 +1,7 @@
 """What others would say of the same draws: interval methods, and the rules of benchstat, pyperf and Kayenta."""
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from leapprof.analysis.estimate import mean_interval
 from leapprof.model import Interval
 
 COSINES = 12
+PROGRAMS = ("benchstat", "pyperf", "kayenta")
 KAYENTA_Z = 2.3263
 """of its 98 % interval."""
 KAYENTA_TOLERANCE = 0.25
@@ -33,11 +35,16 @@ def _cosines(value: NDArray[np.float64]) -> Interval:
     """Return the equal-weighted cosine interval (Lazarus, Lewis, Stock and Watson 2018) with 12 cosines."""
     n = value.size
     mean = float(value.mean())
-    at = np.pi * (np.arange(n) + 0.5) / n
-    sums = [float(((value - mean) * np.cos(j * at)).sum()) for j in range(1, COSINES + 1)]
+    sums = _cosine_table(n) @ (value - mean)
     variance = 2 / n * float(np.mean(np.square(sums)))
     half = float(t.ppf(0.975, COSINES)) * math.sqrt(variance / n)
     return Interval(low=mean - half, high=mean + half)
+
+
+@lru_cache(maxsize=1)
+def _cosine_table(n: int) -> NDArray[np.float64]:
+    at = np.pi * (np.arange(n) + 0.5) / n
+    return np.cos(np.arange(1, COSINES + 1)[:, None] * at)
 
 
 def _batches(value: NDArray[np.float64], count: int) -> Interval:

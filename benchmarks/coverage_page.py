@@ -1,0 +1,150 @@
+"""docs/coverage.md: its words and its tables."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from benchmarks.families import FAMILIES, HELD_OUT, UNSEEN, Family
+from benchmarks.other_methods import PROGRAMS
+from benchmarks.simulation import COVERS, OTHERS_SEE, REPORT, Tally, narrowest
+
+COLUMNS = (
+    "family", "seconds", "draws", "level", "a year", "difference", "ratio", "judged", "judged full", "width", "of best",
+    "full", "alarms", "any alarms", "false unchanged", "found", *PROGRAMS,
+)  # fmt: skip
+HOURS_COLUMNS = ("family", "seconds", "level", "difference")
+
+HEAD = """# How often the intervals hold, and how often verdicts are wrong
+
+Made by `python -m benchmarks.coverage{options}`: simulated series of one second whose true mean is known go through
+the functions that make reports. Of 95 % intervals 95 in 100 should hold; the error of these percentages is ±{error}
+points. The second arm of a pair is of the same hours of the next day, of `daily` it follows the first; no
+load is known. Columns, in percent of the draws:
+
+- **level**: the interval of one side's mean holds the truth; **a year**: the interval on which writes a year stand
+  (twice as wide under 100 minutes);
+- **difference**, **ratio**: of a pair whose second side is at 0.7 of the first; **judged**: the interval on which that
+  pair's verdict stands (that of the ratio, as a share of the mean before; twice as wide when preliminary, longer by
+  the swing of a day when the hours differ); **judged full**: the same of the pairs that get the grade full alone;
+- **width**: median of half the level's interval, percent of the mean; **of best**: divided by that of the narrowest
+  other method whose interval holds in {covers:.0f} % (equal-weighted cosines, 10 and 20 batch means, and batch means
+  with AR(1) and skewness but without the allowance for one more large burst); – where none does;
+- **full**: pairs without difference that get the grade full; **alarms**: those of them that are called improved or
+  regressed; **any alarms**: of all pairs without difference, whatever their grade;
+- **false unchanged**: pairs at 0.7 that are called unchanged; **found**: those called improved;
+- **benchstat**, **pyperf**, **kayenta**: pairs without difference in which their rules see one (Mann-Whitney at 5 %;
+  Student's t at 5 %; 98 % interval of the shift of means a minute beyond a quarter of the shift), of {others} draws.
+
+The difference that matters is 3.5 % for CPU-like series and 20 % for writes. A draw without a single write is left out.
+Under 20 minutes there is no interval and no verdict. From 100 minutes on a verdict can be full.
+
+"""
+
+UNSEEN_HEAD = """
+## Nothing was chosen on these
+
+Four kinds that were written down before any of them was run, run once after the rules were settled:
+
+"""
+
+HOURS_HEAD = """
+## What a part of a day tells of its own hours
+
+The same draws of `daily` and `daily-same`, held against the true level and difference of the hours that were recorded.
+That is what a report says: a year is “if every hour is like these”, and a difference is that of these windows.
+
+"""
+
+TAIL = """
+## Whole reports
+
+Reports of {count} independent metrics without any change ({names}), Holm over all:
+
+{reports}
+## Reading
+
+{reading}
+Families:
+
+{families}"""
+
+READING = """Where the window is 20 times the memory or more, the intervals hold. Where it is shorter no method makes up
+for the missing time: the printed interval of a level then holds less often than it says, such pairs are graded
+preliminary and stand on twice the interval.
+"""
+
+
+def line(values: Sequence[str]) -> str:
+    """Return one line of a Markdown table."""
+    return f"| {' | '.join(values)} |\n"
+
+
+def headed(columns: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """Return a Markdown table."""
+    return line(columns) + line(["---"] * len(columns)) + "".join(line(found) for found in lines)
+
+
+def shown(value: float | None, digits: int = 1) -> str:
+    """Return a number, or a dash."""
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def cells(family: Family, n: int, tally: Tally) -> list[str]:
+    """Return one line of the table."""
+    width = 100 * float(np.median(tally.widths["level"])) if tally.draws else None
+    return [
+        family.name, f"{n:,}", f"{tally.draws:,}", shown(tally.percent("level")),
+        shown(tally.percent("year") if family.bursty else None),
+        *(shown(tally.percent(name)) for name in ("difference", "ratio", "judged")),
+        shown(tally.percent("judged full", "real full")), shown(width), shown(narrowest(tally), 2),
+        shown(tally.percent("full")), shown(tally.percent("alarm full", "full")), shown(tally.percent("alarm")),
+        shown(tally.percent("false unchanged")), shown(tally.percent("found")),
+        *(shown(tally.percent(name, "seen by others"), 0) for name in PROGRAMS),
+    ]  # fmt: skip
+
+
+def hours_cells(family: Family, n: int, tally: Tally) -> list[str]:
+    """Return what a part of a day tells of its own hours."""
+    shares = (tally.percent("level of hours"), tally.percent("difference of hours"))
+    return [family.name, f"{n:,}", *(shown(share) for share in shares)]
+
+
+def page(
+    *,
+    options: str,
+    draws: Sequence[tuple[int, int]],
+    table: Sequence[Sequence[str]],
+    unseen: Sequence[Sequence[str]],
+    hours: Sequence[Sequence[str]],
+    reports: Sequence[Sequence[str]],
+) -> str:
+    """Return the page.
+
+    Args:
+        options: of the command.
+        draws: seconds and draws of each length.
+        table: lines of the families on which rules were chosen or checked before.
+        unseen: lines of the others.
+        hours: lines of the parts of a day.
+        reports: lines of whole reports.
+    """
+    error = ", ".join(f"{100 * math.sqrt(0.05 * 0.95 / d):.1f} at {n:,} s" for n, d in draws)
+    families = "".join(f"- `{f.name}`: {f.about}\n" for f in (*FAMILIES, *HELD_OUT, *UNSEEN))
+    head = HEAD.format(options=options, error=error, covers=COVERS, others=OTHERS_SEE)
+    tail = TAIL.format(
+        count=len(REPORT),
+        names=", ".join(REPORT),
+        reports=headed(["seconds", "reports", "with an alarm, percent"], reports),
+        reading=READING,
+        families=families,
+    )
+    return (
+        head
+        + headed(COLUMNS, table)
+        + UNSEEN_HEAD
+        + headed(COLUMNS, unseen)
+        + HOURS_HEAD
+        + headed(HOURS_COLUMNS, hours)
+        + tail
+    )
