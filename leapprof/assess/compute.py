@@ -30,6 +30,8 @@ STEAL = "cpu_steal_ticks_total"
 CPU_COLUMNS = (*BUSY, *BUSY_MAYBE, *NOT_BUSY, *NOT_BUSY_MAYBE)
 OWN_CPU = ("utime_ticks_total", "stime_ticks_total")
 CHILD_CPU = ("child_utime_ticks_total", "child_stime_ticks_total")
+CGROUP_CPU = "cgroup_cpu_us_total"
+NODEOS_CPU = (*OWN_CPU, *CHILD_CPU, CGROUP_CPU)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,9 +143,11 @@ def nodeos_cpu(samples: Samples) -> Measured | None:
     """Return CPU seconds a second of nodeos and its living children.
 
     A child that ends takes its ticks out of the children's sum: that interval is a gap. Where no child was
-    seen there is only nodeos itself.
+    seen there is only nodeos itself. An exporter of containers may know no more than the container's CPU.
     """
     own = rate_of(samples, *OWN_CPU, scale=1 / USER_HZ)
+    if own is None:
+        return rate_of(samples, CGROUP_CPU, scale=1 / US_PER_S)
     children = samples.sum_of(*CHILD_CPU)
     if own is None or children is None:
         return own

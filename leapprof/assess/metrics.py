@@ -182,12 +182,12 @@ HOST_METRICS = (
 NODEOS_METRICS = (
     MetricSpec(
         name="nodeos.cpu_cores", unit="cores", better=Better.LOWER, subject=SubjectKind.NODEOS, table="nodeos",
-        columns=(*compute.OWN_CPU, *compute.CHILD_CPU), compute=lambda samples, _: compute.nodeos_cpu(samples),
+        columns=compute.NODEOS_CPU, compute=lambda samples, _: compute.nodeos_cpu(samples),
         threshold=CORES, headline=True,
     ),
     MetricSpec(
         name="nodeos.cpu_percent", unit="percent", better=Better.LOWER, subject=SubjectKind.NODEOS,
-        table="nodeos", columns=(*compute.OWN_CPU, *compute.CHILD_CPU), compute=compute.nodeos_cpu_percent,
+        table="nodeos", columns=compute.NODEOS_CPU, compute=compute.nodeos_cpu_percent,
         threshold=POINTS,
     ),
     MetricSpec(

@@ -5,6 +5,7 @@ Sources: node_exporter 0.12 to 1.9 (collector/*_linux.go; names changed in 0.16)
 prometheus_plugin.cpp without a prefix; Leap 5.0.3 to Spring 1.2 metrics.hpp with ``nodeos_``).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -135,6 +136,8 @@ BYTE_COLUMNS = ("read_sectors_total", "write_sectors_total")
 _GROUP = "namedprocess_namegroup_"
 _CPU = _GROUP + "cpu_seconds_total"
 _USER, _SYSTEM = (("mode", "user"),), (("mode", "system"),)
+_TOTAL = (("cpu", "total"),)
+"""Not the same metric of the kubelet's /metrics/resource, which has no such label."""
 PROCESS: tuple[Wanted, ...] = (
     Wanted(name=_CPU, column="utime_ticks_total", factor=TICKS_PER_S, labels=_USER),
     Wanted(name=_CPU, column="stime_ticks_total", factor=TICKS_PER_S, labels=_SYSTEM),
@@ -152,6 +155,9 @@ PROCESS: tuple[Wanted, ...] = (
 CADVISOR: tuple[Wanted, ...] = (
     Wanted(name="container_cpu_user_seconds_total", column="utime_ticks_total", factor=TICKS_PER_S),
     Wanted(name="container_cpu_system_seconds_total", column="stime_ticks_total", factor=TICKS_PER_S),
+    Wanted(
+        name="container_cpu_usage_seconds_total", column="cgroup_cpu_us_total", factor=US_PER_S, labels=_TOTAL
+    ),
     Wanted(name="container_memory_usage_bytes", column="cgroup_memory_bytes"),
     Wanted(name="container_memory_rss", column="cgroup_anon_bytes"),
     Wanted(name="container_memory_cache", column="cgroup_file_bytes"),
@@ -172,3 +178,18 @@ NODEOS: tuple[Wanted, ...] = (
 NODEOS_FACTS = "nodeos_info"
 SUMS = frozenset({"transactions_total", "billed_cpu_us_total", "blocks_total"})
 """Columns that are the sum of several metrics; of the others the first name that is there counts."""
+
+
+def group_of(labels: Mapping[str, str]) -> tuple[str, str]:
+    """Return what a series of a process group or container is called, and the part of it that names nodeos.
+
+    In Kubernetes ``name`` is an id of the runtime: pod and container tell (``pod_name`` and ``container_name`` before
+    1.16). Series of a pod's cgroup, and of the container that holds its network, are of nobody: both are empty.
+    """
+    group = labels.get("groupname")
+    pod = labels.get("pod") or labels.get("pod_name")
+    container = labels.get("container") or labels.get("container_name") or ""
+    if pod and not group:
+        return (f"{pod}/{container}", container) if container not in {"", "POD"} else ("", "")
+    name = group or labels.get("name") or container
+    return name, name

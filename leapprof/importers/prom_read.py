@@ -5,7 +5,7 @@ An instant vector at a moment shows each series' last sample, for up to five min
 is dropped, so gaps stay gaps and every value keeps the time at which it was read.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,9 +56,13 @@ class Readings:
 
     def by_label(self, label: str) -> dict[str, "Readings"]:
         """Return the readings apart by the value of a label; those without it are left out."""
+        return self.by(lambda labels: labels.get(label, ""))
+
+    def by(self, key: Callable[[dict[str, str]], str]) -> dict[str, "Readings"]:
+        """Return the readings apart by what their labels say; those of which they say nothing are left out."""
         parts: dict[str, dict[Labels, NDArray[np.float64]]] = {}
         for labels, values in self.series.items():
-            value = dict(labels).get(label)
+            value = key(dict(labels))
             if value:
                 parts.setdefault(value, {})[labels] = values
         return {value: Readings(series=part) for value, part in sorted(parts.items())}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from leapprof.errors import ConfigError, NotEnoughDataError
-from leapprof.importers.prom_names import ANCHORS, Exporter
+from leapprof.importers.prom_names import ANCHORS, Exporter, group_of
 from leapprof.importers.prom_server import Server
 
 MAX_POINTS = 25_000
@@ -119,8 +119,8 @@ def find_targets(server: Server, request: FetchRequest) -> dict[str, tuple[Targe
         exporter = _exporter(labels.get("__name__", ""))
         if exporter is None:
             continue
-        group = labels.get("groupname") or labels.get("name") or labels.get("container") or ""
-        if exporter in {Exporter.PROCESS, Exporter.CADVISOR} and request.process not in group:
+        group, named = group_of(labels)
+        if exporter in {Exporter.PROCESS, Exporter.CADVISOR} and request.process not in named:
             continue
         matchers = _matchers(labels, request.selector)
         of_host = found.setdefault((_host(labels, request.host_label), exporter), {})

@@ -203,13 +203,11 @@ def _is_4kn(columns: Mapping[str, NDArray[np.float64]], versions: list[str]) -> 
 
 def _read_groups(server: Server, target: Target, scrapes: Scrapes, parts: _Parts) -> None:
     """Read process groups of process-exporter, or containers of cAdvisor."""
-    is_process = target.exporter is Exporter.PROCESS
-    wanted = names.PROCESS if is_process else names.CADVISOR
+    wanted = names.PROCESS if target.exporter is Exporter.PROCESS else names.CADVISOR
     readings = read_query(server, target.select(w.name for w in wanted), scrapes)
-    for label in ("groupname",) if is_process else ("name", "container"):
-        for group, part in readings.by_label(label).items():
-            if group in target.groups and group not in parts.nodeos:
-                _add_nodeos(group, part.columns(wanted), scrapes, parts)
+    for group, part in readings.by(lambda labels: names.group_of(labels)[0]).items():
+        if group in target.groups and group not in parts.nodeos:
+            _add_nodeos(group, part.columns(wanted), scrapes, parts)
 
 
 def _add_nodeos(name: str, columns: Columns, scrapes: Scrapes, parts: _Parts) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leapprof.assess.compute import host_cpu
+from leapprof.assess.compute import NODEOS_CPU, host_cpu, nodeos_cpu
 from leapprof.assess.load import load
 from leapprof.assess.samples import read_samples
 from leapprof.errors import ConfigError, ConnectError, NotEnoughDataError, SourceError, SourceTimeoutError
@@ -117,6 +117,7 @@ def _history():
     history.add("container_cpu_user_seconds_total", container, lambda t: 0.5 * t)
     history.add("container_cpu_system_seconds_total", container, lambda t: 0.1 * t)
     history.add("container_memory_rss", container, lambda t: 5e9)
+    _kubelets(history)
     history.add("head_block_num", 'instance="old:9101",job="nodeos"', lambda t: 5 + 2 * t)
     history.add("num_clients", 'instance="old:9101",job="nodeos"', lambda t: 7)
     return history
@@ -126,6 +127,38 @@ def _history():
 def history():
     """Return the history of all hosts."""
     return _history()
+
+
+def _kubelets(history):
+    """Add containers with the labels of cAdvisor within the kubelet: 1.15 with Docker, and 1.30 with containerd.
+
+    The forms are those of a GKE node's /metrics/cadvisor (integrations-core of DataDog, kubelet/tests/fixtures) and of
+    cAdvisor's own metrics/testdata. Newer Prometheus operators drop user and system of containers.
+    """
+    for host, pod_label, container_label, runtime in (
+        (
+            "kube-1-15",
+            "pod_name",
+            "container_name",
+            "k8s_{0}_eos-0_chains_d2e71e36-10d0-11e8-bd5a-42010af00137_0",
+        ),
+        ("kube-1-30", "pod", "container", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+    ):
+        target = f'instance="{host}:10250",job="kubelet"'
+        for container in ("", "POD", "nodeos", "log-shipper"):
+            name = runtime.format(container) if container else ""
+            labels = f'{target},{container_label}="{container}",id="/kubepods/pod1/{container}",image="x",name="{name}"'
+            labels += f',namespace="chains",{pod_label}="eos-0"'
+            slope = 0.5 if container == "nodeos" else 7.0
+            history.add("container_start_time_seconds", labels, lambda t: BOOT + 5)
+            history.add("container_memory_rss", labels, lambda t, s=slope: 1e9 * s)
+            history.add(
+                "container_cpu_usage_seconds_total", labels + ',cpu="total"', lambda t, s=slope: s * t
+            )
+        resource = (
+            f'{target},metrics_path="/metrics/resource",container="nodeos",namespace="chains",pod="eos-0"'
+        )
+        history.add("container_cpu_usage_seconds_total", resource, lambda t: 0.5 * t)
 
 
 @pytest.fixture(scope="module")
@@ -259,6 +292,16 @@ def test_containers_of_cadvisor_are_nodeos(url):
     assert columns["cgroup_anon_bytes"][0] == 5e9
 
 
+@pytest.mark.parametrize("host", ["kube-1-15", "kube-1-30"])
+def test_containers_of_kubernetes_are_told_by_pod_and_container(url, host, tmp_path):
+    """Neither the pod's cgroup nor its network's container is taken for nodeos; usage alone is its CPU."""
+    found = _of(url, host)
+    assert [n.id for n in found.nodeos] == ["eos-0/nodeos"]
+    assert _block(found, "nodeos").columns["cgroup_anon_bytes"][0] == 5e8
+    samples = read_samples(load(write_recording(found, tmp_path, phase="", command="")), "nodeos", NODEOS_CPU)
+    assert np.nanmean(nodeos_cpu(samples).series.value) == pytest.approx(0.5, rel=1e-3)
+
+
 def test_leapprofs_own_metrics_as_scraped_are_a_recording(url, tmp_path):
     """The scraper asked every 15 s where leapprof sampled every second: that is no gap."""
     (found,) = [i for i in _fetch(url, "") if i.host.name == "own"]
@@ -274,6 +317,8 @@ def test_every_host_of_a_selector_becomes_a_recording(url):
         "4kn",
         "boxed",
         "gappy",
+        "kube-1-15",
+        "kube-1-30",
         "new",
         "old",
         "own",
