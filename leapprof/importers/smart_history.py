@@ -2,7 +2,9 @@
 
 Scrutiny keeps what ``smartctl --json`` said each time its collector ran; its details answer holds the attributes of
 each of those moments. They are put back into the form of smartctl's document and read by the same parser, so that
-units (attribute 241, NVMe data units) are decided in one place.
+units (attribute 241, NVMe data units) are decided in one place. Scrutiny keeps numbers of ATA attributes and drops the
+names that say their units (webapp/backend/pkg/models/measurements/smart_ata_attribute.go): one document of smartctl of
+the same drive beside its history gives them back.
 """
 
 import json
@@ -16,13 +18,17 @@ from leapprof.errors import ParseError
 from leapprof.importers.blocks import Block, Imported
 from leapprof.importers.devices import DeviceFacts, devices_of
 from leapprof.ingest.smart import SECTION, SmartRow, smart_row
-from leapprof.model import Host
+from leapprof.model import Finding, Host, Severity
 from leapprof.units import DAY_S, NS_PER_S
 
 PROBE = "smart history"
 MAX_ATTRIBUTES = 300
 Json = dict[str, Any]
 _Reading = tuple[int, SmartRow]
+_Names = dict[tuple[str, int], str]
+WRITE_ATTRIBUTES = (225, 241, 246, 249)
+"""Numbers under which SATA drives count what was written, in units that their names tell."""
+MAX_DIGITS = 3
 
 
 def parse_smart_history(name: str, texts: Iterable[str]) -> Imported:
@@ -35,10 +41,11 @@ def parse_smart_history(name: str, texts: Iterable[str]) -> Imported:
     Raises:
         ParseError: a text is neither.
     """
+    documents = [_object(text) for text in texts]
+    names = _attribute_names(documents)
     readings: list[_Reading] = []
-    for text in texts:
-        document = _object(text)
-        readings += _scrutiny(document) if "data" in document else [_smartctl(document)]
+    for document in documents:
+        readings += _scrutiny(document, names) if "data" in document else [_smartctl(document)]
     if not readings:
         raise ParseError(PROBE, "at least one reading")
     readings.sort(key=lambda r: r[0])
@@ -53,6 +60,7 @@ def parse_smart_history(name: str, texts: Iterable[str]) -> Imported:
         interval_s=_usual_s([t for t, _ in readings]),
         blocks=tuple(_block([r for r in readings if r[1].texts["device"] == drive]) for drive in drives),
         topology=devices_of(drives, facts).topology,
+        findings=_without_names(documents, names),
     )
 
 
@@ -93,16 +101,62 @@ def _smartctl(document: Json) -> _Reading:
     return seconds * NS_PER_S, smart_row(SECTION, "exit 0\n" + json.dumps(document))
 
 
-def _scrutiny(document: Json) -> list[_Reading]:
+def _attribute_names(documents: Sequence[Json]) -> _Names:
+    """Return (serial number, number of an ATA attribute) → its name, of smartctl's documents."""
+    names: _Names = {}
+    for document in documents:
+        attributes = document.get("ata_smart_attributes")
+        table = attributes.get("table") if isinstance(attributes, dict) else None
+        for row in table if isinstance(table, list) else ():
+            if isinstance(row, dict) and isinstance(row.get("id"), int):
+                names[str(document.get("serial_number")), row["id"]] = str(row.get("name", ""))
+    return names
+
+
+def _without_names(documents: Sequence[Json], names: _Names) -> tuple[Finding, ...]:
+    """Return a finding of the drives whose writes stand in Scrutiny's history under a number alone."""
+    drives = set()
+    for document in documents:
+        if "data" in document:
+            device, results = _history(document)
+            counted = any(
+                str(number) in (r.get("attrs") or ()) for r in results for number in WRITE_ATTRIBUTES
+            )
+            if counted and not any(serial == device.get("serial_number") for serial, _ in names):
+                drives.add(str(device.get("device_name")))
+    if not drives:
+        return ()
+    return (
+        Finding(
+            code="smart-names-missing",
+            severity=Severity.WARNING,
+            message=f"Scrutiny drops the names of ATA attributes, which say what a unit is: writes of "
+            f"{', '.join(sorted(drives))} cannot be read.",
+            hint="Give one document of `smartctl --json -a` of each drive beside its history.",
+        ),
+    )
+
+
+def _history(document: Json) -> tuple[Json, list[Json]]:
+    """Return drive and readings of Scrutiny's answer.
+
+    Raises:
+        ParseError: it has another form.
+    """
     data = document.get("data")
     device = data.get("device") if isinstance(data, dict) else None
     results = data.get("smart_results") if isinstance(data, dict) else None
     if not isinstance(device, dict) or not isinstance(results, list):
         raise ParseError(PROBE, "data.device and data.smart_results, as Scrutiny's details answer has them")
-    return [_scrutiny_reading(device, result) for result in results if isinstance(result, dict)]
+    return device, [result for result in results if isinstance(result, dict)]
 
 
-def _scrutiny_reading(device: Json, result: Json) -> _Reading:
+def _scrutiny(document: Json, names: _Names) -> list[_Reading]:
+    device, results = _history(document)
+    return [_scrutiny_reading(device, result, names) for result in results]
+
+
+def _scrutiny_reading(device: Json, result: Json, names: _Names) -> _Reading:
     attributes = result.get("attrs")
     if not isinstance(attributes, dict):
         raise ParseError(PROBE, "attrs of each reading")
@@ -115,7 +169,7 @@ def _scrutiny_reading(device: Json, result: Json) -> _Reading:
     name = str(device.get("device_name") or "")
     document: Json = {
         "device": {"name": f"/dev/{name}"},
-        "model_name": device.get("model_name"),
+        "model_name": _model(device.get("model_name")),
         "serial_number": device.get("serial_number"),
         "power_on_time": {"hours": result.get("power_on_hours")},
         "temperature": {"current": result.get("temp")},
@@ -128,14 +182,22 @@ def _scrutiny_reading(device: Json, result: Json) -> _Reading:
         }
     else:
         document["device"]["protocol"] = "ATA"
-        document["ata_smart_attributes"] = {"table": [_ata(k, v) for k, v in items if isinstance(v, dict)]}
+        serial = str(device.get("serial_number"))
+        rows = [_ata(k, v, names, serial) for k, v in items if isinstance(v, dict)]
+        document["ata_smart_attributes"] = {"table": rows}
     return int(moment.timestamp()) * NS_PER_S, smart_row(SECTION, "exit 0\n" + json.dumps(document))
 
 
-def _ata(number: str, attribute: Json) -> Json:
+def _model(name: object) -> object:
+    """Return a model as smartctl writes it: Scrutiny has it from udev, which puts underscores for blanks."""
+    return name.replace("_", " ") if isinstance(name, str) and " " not in name else name
+
+
+def _ata(key: str, attribute: Json, names: _Names, serial: str) -> Json:
+    number = int(key) if key.isdecimal() and len(key) <= MAX_DIGITS else None
     return {
-        "id": attribute.get("attribute_id", int(number) if number.isdigit() else None),
-        "name": str(attribute.get("name", "")),
+        "id": number,
+        "name": names.get((serial, number or 0), ""),
         "value": attribute.get("value"),
         "thresh": attribute.get("thresh"),
         "raw": {"value": attribute.get("raw_value"), "string": attribute.get("raw_string", "")},

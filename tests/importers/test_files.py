@@ -16,7 +16,7 @@ from leapprof.assess.load import load
 from leapprof.assess.samples import read_samples
 from leapprof.errors import ConfigError, LeapprofError, ParseError
 from leapprof.importers.benchmark_nodeos import parse_benchmark
-from leapprof.importers.files import read_benchmark, read_sysstat, read_table
+from leapprof.importers.files import read_benchmark, read_smart, read_sysstat, read_table
 from leapprof.importers.mapping import parse_mapping
 from leapprof.importers.recording import tables_of, write_recording
 from leapprof.importers.smart_history import parse_smart_history
@@ -214,18 +214,15 @@ def test_a_mapping_that_is_wrong_is_refused_by_name(tmp_path):
 
 
 def test_smart_history_of_scrutiny_is_read_as_smartctl_would_be():
-    """Data units are 512,000 bytes in both."""
-    results = [
-        {"date": f"2026-01-0{day}T00:00:00Z", "temp": 40, "power_on_hours": 100 + day,
-         "attrs": {"data_units_written": {"value": 1000 * day}, "percentage_used": {"value": 3}}}
-        for day in (1, 2, 3)
-    ]  # fmt: skip
-    device = {"device_name": "nvme0", "model_name": "X", "serial_number": "S"}
-    scrutiny = json.dumps({"success": True, "data": {"device": device, "smart_results": results}})
-    found = parse_smart_history("h", [scrutiny])
+    """Data units are 512,000 bytes in both; the answer has the newest reading first (the form of Scrutiny 0.8)."""
+    (found,) = read_smart("h", (DATA / "scrutiny-nvme.json",))
     (block,) = found.blocks
-    assert block.columns["host_written_bytes_total"].tolist() == [512e6, 1024e6, 1536e6]
+    assert block.columns["host_written_bytes_total"].tolist() == [
+        512e3 * (7_000_000 + 1000 * d) for d in (1, 2, 3)
+    ]
+    assert block.columns["percent_used"].tolist() == [3, 3, 3]
     assert found.interval_s == 86_400
+    assert found.findings == ()
 
 
 def test_smart_history_of_smartctl_is_put_in_order():
@@ -247,21 +244,47 @@ def test_smart_history_of_smartctl_is_put_in_order():
         parse_smart_history("h", [json.dumps(documents[0])])
 
 
+def _smartctl(name):
+    """Return smartctl's document of the drive of scrutiny-ata.json: its attribute 241 has a name."""
+    row = {
+        "id": 241,
+        "name": name,
+        "value": 100,
+        "thresh": 0,
+        "raw": {"value": 1_015_000, "string": "1015000"},
+    }
+    return json.dumps(
+        {
+            "local_time": {"time_t": 1_768_000_000},
+            "device": {"name": "/dev/sda", "protocol": "ATA"},
+            "model_name": "INTEL SSDSC2BB480G4",
+            "serial_number": "BTWL0001",
+            "ata_smart_attributes": {"table": [row]},
+        }
+    )
+
+
 @pytest.mark.parametrize(
-    ("name", "column", "value"),
+    ("name", "column", "unit"),
     [
-        ("Host_Writes_32MiB", "host_written_bytes_total", 1000 * 32 * 2**20),
-        ("Total_LBAs_Written", "undeclared_writes_total", 1000),
+        ("Host_Writes_32MiB", "host_written_bytes_total", 2**25),
+        ("Total_LBAs_Written", "undeclared_writes_total", 1),
     ],
 )
-def test_attributes_of_scrutiny_go_through_the_table_of_units(name, column, value):
+def test_a_document_of_smartctl_names_the_attributes_of_scrutiny(name, column, unit):
     """A name that says its unit is bytes; the default name is no unit, since nobody says that the drive is known."""
-    attrs = {"241": {"attribute_id": 241, "name": name, "value": 99, "thresh": 0, "raw_value": 1000}}
-    results = [{"date": "2026-01-01T00:00:00Z", "temp": 30, "power_on_hours": 10, "attrs": attrs}]
-    device = {"device_name": "sda", "model_name": "INTEL SSDSC2BB480G4", "serial_number": "S"}
-    text = json.dumps({"data": {"device": device, "smart_results": results}})
-    (block,) = parse_smart_history("h", [text]).blocks
-    assert block.columns[column].tolist() == [value]
+    found = parse_smart_history("h", [(DATA / "scrutiny-ata.json").read_text(), _smartctl(name)])
+    (block,) = found.blocks
+    assert block.columns[column].tolist() == [unit * n for n in (1_003_000, 1_006_000, 1_009_000, 1_015_000)]
+    assert found.findings == ()
+
+
+def test_scrutiny_alone_says_that_names_are_missing():
+    """Its own display name, "Total LBAs Written", would be wrong by 65,536 for this drive, and is not taken."""
+    (found,) = read_smart("h", (DATA / "scrutiny-ata.json",))
+    assert not [name for name in found.blocks[0].columns if "writ" in name]
+    assert found.topology.devices[0].model == "INTEL SSDSC2BB480G4"
+    assert [f.code for f in found.findings] == ["smart-names-missing"]
 
 
 @given(st.text() | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps))
