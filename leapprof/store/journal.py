@@ -22,6 +22,8 @@ JOURNAL_NAME = "journal.sqlite"
 MAX_BODY_BYTES = 4 * 2**20  # a frame of hundreds of cores and devices is below 0.2 MiB
 _PAGE_BYTES = 1024
 _CHECKPOINT_PAGES = 2000
+_ROW_BYTES = 1024  # beside the body
+_COLUMNS = {("seq", "INTEGER", 0), ("received_wall_ns", "INTEGER", 0), ("body", "BLOB", 0)}
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS frames (
     seq INTEGER PRIMARY KEY, received_wall_ns INTEGER NOT NULL, body BLOB NOT NULL
@@ -153,25 +155,44 @@ def _read_copy(path: Path) -> JournalContent:
 def _read(path: Path, *, writable: bool = False) -> JournalContent:
     uri = path.absolute().as_uri() + ("?mode=rw" if writable else "?mode=ro")
     db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=30)
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_BODY_BYTES + _ROW_BYTES)
     frames: list[JournalFrame] = []
     sealed: int | None = None
     try:
-        db.execute("BEGIN")  # one snapshot for both questions while the recorder goes on
+        db.execute("BEGIN")  # one snapshot for all questions while the recorder goes on
         sealed = int(db.execute("PRAGMA user_version").fetchone()[0])
-        for seq, received_wall_ns, body in db.execute(
-            "SELECT seq, received_wall_ns, body FROM frames ORDER BY seq"
-        ):
-            frames.append(
-                JournalFrame(seq=int(seq), received_wall_ns=int(received_wall_ns), body=bytes(body))
-            )
-    except sqlite3.OperationalError as error:
-        if "no such table" not in str(error):  # killed before the first frame
-            raise
+        if _has_frames(db):
+            for row in db.execute("SELECT seq, received_wall_ns, body FROM frames ORDER BY seq"):
+                frames.append(_frame(row))
+    except sqlite3.OperationalError:
+        raise
     except sqlite3.DatabaseError as error:
         return _damaged(path, tuple(frames), sealed, error)
     finally:
         db.close()
     return JournalContent(frames=tuple(frames), sealed=sealed)
+
+
+def _has_frames(db: sqlite3.Connection) -> bool:
+    """Return whether there is a table of frames; none is where the recorder was killed before it made one.
+
+    Raises:
+        sqlite3.DatabaseError: something else bears its name: a view or a computed column may go on without end.
+    """
+    kinds = [kind for (kind,) in db.execute("SELECT type FROM sqlite_master WHERE name = 'frames'")]
+    columns = {
+        (name, type_, hidden) for _, name, type_, *_, hidden in db.execute("PRAGMA table_xinfo(frames)")
+    }
+    if kinds and (kinds != ["table"] or columns != _COLUMNS):
+        raise sqlite3.DatabaseError("its frames are no table of leapprof's")
+    return bool(kinds)
+
+
+def _frame(row: tuple[object, ...]) -> JournalFrame:
+    seq, received_wall_ns, body = row
+    if not (isinstance(seq, int) and isinstance(received_wall_ns, int) and isinstance(body, bytes)):
+        raise sqlite3.DatabaseError("a row of another form")
+    return JournalFrame(seq=seq, received_wall_ns=received_wall_ns, body=body)
 
 
 def _damaged(
