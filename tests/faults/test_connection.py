@@ -3,7 +3,6 @@
 import os
 import random
 import signal
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -31,11 +30,17 @@ from leapprof.sources import Timeouts
 from leapprof.sources.local import LocalSource
 from leapprof.sources.ssh import SshSource
 from leapprof.store import RecordingWriter
-from tests.support.sshd import needs_sshd, sshd
+from tests.support import cut_network
+from tests.support.cut_network import Cable, SwallowingProxy
+from tests.support.sshd import Sshd, free_port, needs_sshd, sshd
 
-CUT_S = float(os.environ.get("LEAPPROF_FAULT_CUT_S", "3"))
-"""How long the network is cut; 30 and 600 take as long as they say."""
-LIMIT_S = CUT_S + 90.0
+CUTS_S = tuple(float(word) for word in os.environ.get("LEAPPROF_FAULT_CUT_S", "3").split(","))
+"""How long the network is cut, e.g. ``30,600``, which takes as long as it says."""
+LIMIT_S = 120.0
+COMES_BACK_S = 100.0
+"""The longest pause between two attempts is a minute, and an attempt may take half a minute to fail."""
+IMPATIENT = Timeouts(connect_s=1.0, banner_s=1.0, auth_s=5.0, channel_s=5.0, keepalive_s=0.5)
+"""For short cuts, which the usual time-outs outlast."""
 
 
 class Watcher(NullObserver):
@@ -101,65 +106,67 @@ def check_holes_are_gaps(loaded: LoadedRecording) -> None:
             assert covering and all(gap.reason for gap in covering), (before, after)
 
 
-class SwallowingProxy:
-    """A TCP proxy that can swallow everything without a word, as a cut network does."""
-
-    def __init__(self, port: int) -> None:
-        self._to = port
-        self.cut = threading.Event()
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self._listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def _accept(self) -> None:
-        with suppress(OSError):
-            while True:
-                near, _ = self._listener.accept()
-                threading.Thread(target=self._serve, args=(near,), daemon=True).start()
-
-    def _serve(self, near: socket.socket) -> None:
-        with suppress(OSError), near, socket.create_connection(("127.0.0.1", self._to)) as far:
-            back = threading.Thread(target=self._copy, args=(far, near), daemon=True)
-            back.start()
-            self._copy(near, far)
-            back.join()
-
-    def _copy(self, source: socket.socket, target: socket.socket) -> None:
-        with suppress(OSError):
-            while data := source.recv(65536):
-                if not self.cut.is_set():
-                    target.sendall(data)
-            target.shutdown(socket.SHUT_WR)
-
-    def close(self) -> None:
-        self._listener.close()
-
-
-@needs_sshd
-def test_the_network_is_cut_without_a_word(tmp_path: Path) -> None:
-    """The silence is noticed, the host is tried again, samples go on, and the hole is a gap `connection-lost`."""
-    limits = Timeouts(connect_s=1.0, banner_s=1.0, auth_s=5.0, channel_s=5.0, keepalive_s=0.5)
-    with sshd(tmp_path) as server:
-        proxy = SwallowingProxy(server.port)
-        config = tmp_path / "config"
-        config.write_text(
-            server.config_block(f"Port {proxy.port}", f"HostKeyAlias [127.0.0.1]:{server.port}")
-        )
-        host = replace(server.host(), ssh_config=str(config))
-        with recording(tmp_path / "out", host, SshSource(host, limits)) as (session, watcher):
-            wait_for_more(watcher, 5)
-            proxy.cut.set()
-            time.sleep(CUT_S)
-            proxy.cut.clear()
-            wait_for(lambda: watcher.gaps)
-            wait_for_more(watcher, 5)
-        proxy.close()
+def cut_and_mend(
+    out: Path, server: Sshd, link: SwallowingProxy | Cable, address: tuple[str, int], cut_s: float
+) -> str:
+    """Record through a link that is cut for so long; check what was kept, and return what was lost in words."""
+    config = out / "config"
+    place = (f"HostName {address[0]}", f"Port {address[1]}", f"HostKeyAlias [127.0.0.1]:{server.port}")
+    config.write_text(server.config_block(*place))
+    host = replace(server.host(), ssh_config=str(config))
+    with recording(out / "out", host, SshSource(host, IMPATIENT if cut_s < 10 else Timeouts())) as (
+        session,
+        watcher,
+    ):
+        wait_for_more(watcher, 5)
+        link.cut()
+        time.sleep(cut_s)
+        link.mend()
+        wait_for_more(watcher, 20)
     assert session.directory is not None
     loaded = load(session.directory)
     check_holes_are_gaps(loaded)
-    assert "connection-lost" in [gap.reason for gap in loaded.manifest.gaps]
     kinds = [event.kind for event in loaded.manifest.events if event.kind.startswith("connection")]
-    assert kinds[:2] == ["connection-lost", "connection-restored"]
+    assert kinds == ["connection-lost", "connection-restored"] * (len(kinds) // 2)
+    missing_s = [(gap.end_ns - gap.start_ns) / 1e9 for gap in loaded.manifest.gaps]
+    assert max(missing_s, default=0.0) < cut_s + COMES_BACK_S
+    if cut_s < 10:
+        assert "connection-lost" in [gap.reason for gap in loaded.manifest.gaps]
+    lost = f"{sum(missing_s):.1f} s in {len(missing_s)} gaps"
+    return f"cut for {cut_s:g} s: {lost}, connection lost {kinds.count('connection-lost')} times"
+
+
+@needs_sshd
+@pytest.mark.parametrize("cut_s", CUTS_S)
+@pytest.mark.timeout(max(CUTS_S) + 400)
+def test_the_network_is_cut_without_a_word(
+    tmp_path: Path, cut_s: float, record_property: Callable[[str, object], None]
+) -> None:
+    """The silence is noticed, the host is tried again, samples go on, and each hole is a gap that has a reason."""
+    with sshd(tmp_path) as server:
+        proxy = SwallowingProxy(server.port)
+        record_property("figure", cut_and_mend(tmp_path, server, proxy, ("127.0.0.1", proxy.port), cut_s))
+        proxy.close()
+
+
+@needs_sshd
+@pytest.mark.skipif(bool(cut_network.missing()), reason=cut_network.missing() or "a cable can be made")
+@pytest.mark.parametrize("cut_s", CUTS_S)
+@pytest.mark.timeout(max(CUTS_S) + 400)
+def test_the_cable_is_pulled(
+    tmp_path: Path, cut_s: float, record_property: Callable[[str, object], None]
+) -> None:
+    """The same over a veth pair between two network namespaces, whose far end is taken down and up."""
+    cable = Cable()
+    port = free_port()
+    try:
+        with sshd(tmp_path, options=(f"ListenAddress {cut_network.FAR}:{port}",)) as server:
+            where = (cut_network.FAR, port)
+            record_property(
+                "figure", cable.at_near_end(lambda: cut_and_mend(tmp_path, server, cable, where, cut_s))
+            )
+    finally:
+        cable.close()
 
 
 def children() -> set[int]:
