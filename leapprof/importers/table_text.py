@@ -1,7 +1,7 @@
 """Tables in text (CSV of any tool, ``atop -P``, ``pmrep -o csv``) with a mapping → readings."""
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from itertools import groupby
@@ -117,10 +117,20 @@ def _read_section(
 def _rows(text: str, section: SectionMap) -> Iterator[list[str]]:
     lines = (line for line in text.splitlines() if line.strip() and not line.startswith("#"))
     if section.starts_with:
-        lines = (line for line in lines if line.startswith(section.starts_with))
+        kept = _without_since_boot(lines)
+        lines = (line for line in kept if line.startswith(section.starts_with))
     if section.delimiter == " ":
         return (line.split() for line in lines)
     return ([cell.strip() for cell in row] for row in csv.reader(lines, delimiter=section.delimiter))
+
+
+def _without_since_boot(lines: Iterable[str]) -> Iterator[str]:
+    """Leave out what atop counted since boot: from a line RESET to the next SEP (atop(1), parseable output)."""
+    since_boot = False
+    for line in lines:
+        since_boot = line.startswith("RESET") or (since_boot and not line.startswith("SEP"))
+        if not since_boot:
+            yield line
 
 
 def _number(cell: str, section: SectionMap) -> float:
