@@ -8,6 +8,7 @@ from leapprof.assess import texts
 from leapprof.assess.compute import nodeos_cpu
 from leapprof.assess.confounders import confounders
 from leapprof.assess.cut import Change, find_change
+from leapprof.assess.defaults import default_changes
 from leapprof.assess.eras import eras
 from leapprof.assess.facts import change_text, config_changes, fact_differences
 from leapprof.assess.first_start import first_starts, starts_of
@@ -23,7 +24,7 @@ from leapprof.assess.sides import CutSide, cut_side
 from leapprof.assess.subjects import device_pairs, nodeos_pairs
 from leapprof.assess.wear import wear_comparisons
 from leapprof.errors import ConfigError, NotEnoughDataError
-from leapprof.model import Comparison, Finding, Recording, Severity
+from leapprof.model import Comparison, Evidence, Finding, Recording, Severity
 from leapprof.units import NS_PER_S, format_duration
 
 _SEVERITY_ORDER = (Severity.ERROR, Severity.WARNING, Severity.INFO)
@@ -83,6 +84,7 @@ def _compared(
     material = _gathered(before, after, options)
     starts = starts_of(material)
     charts = (chart_of(row, before, after) for row in material.rows)
+    change_point_said, change_evidence = _change_point(before, change) if change else (None, ())
     return Comparison(
         title=texts.title(material),
         before=before.side,
@@ -91,6 +93,7 @@ def _compared(
         wear=material.wear,
         facts=material.facts,
         config_changes=material.changes,
+        default_changes=material.defaults,
         findings=_sorted(
             chain(
                 confounders(material),
@@ -104,7 +107,8 @@ def _compared(
         repeat=texts.repeat(material),
         not_measured=texts.NOT_MEASURED,
         method={**texts.method(material), "change": change_text(material.nodeos, material.changes)},
-        change_point=_change_point(before, change) if change else None,
+        change_point=change_point_said,
+        change_evidence=change_evidence,
         per_unit=per_unit_figures(material.rows, before, after),
         headroom=headroom(material.rows, options.target_percent),
         starts=starts,
@@ -130,6 +134,7 @@ def _gathered(before: CutSide, after: CutSide, options: CompareOptions) -> Mater
         wear=wear_comparisons(rows, devices, options.rated_tbw),
         facts=fact_differences(before, after, nodeos, devices),
         changes=config_changes(nodeos),
+        defaults=default_changes(nodeos),
     )
 
 
@@ -165,8 +170,8 @@ def _sorted(findings: "chain[Finding]") -> tuple[Finding, ...]:
     return tuple(sorted(unique, key=lambda f: _SEVERITY_ORDER.index(f.severity)))
 
 
-def _change_point(before: CutSide, change: Change) -> dict[str, str] | None:
-    """Return whether CPU itself shows a change, and whether at the stated moment."""
+def _change_point(before: CutSide, change: Change) -> tuple[dict[str, str], tuple[Evidence, ...]]:
+    """Return whether CPU itself shows a change, and whether at the stated moment; then the numbers of it."""
     tables = before.tables
     for nodeos in tables.manifest.nodeos:
         samples = read_samples(
@@ -187,9 +192,13 @@ def _change_point(before: CutSide, change: Change) -> dict[str, str] | None:
         else:
             side = "after" if off_s > 0 else "before"
             verdict = f"another event: nodeos.cpu_cores changes level {format_duration(abs(off_s))} {side} it"
-        return {
+        said = {
             "stated": change.text,
             "statistic": f"{found.statistic:.2f} (1 % point 1.628)",
             "verdict": verdict,
         }
-    return {"stated": change.text}
+        return said, (
+            Evidence(name="statistic", value=found.statistic, unit="count"),
+            Evidence(name="after_the_stated_time", value=off_s, unit="s"),
+        )
+    return {"stated": change.text}, ()

@@ -4,20 +4,17 @@ from collections.abc import Iterator
 
 from leapprof.analysis.windows import hours_covered, share_hours
 from leapprof.assess.adjusting import LOAD_METRIC
-from leapprof.assess.material import Material, warning
+from leapprof.assess.folios import large_folio_bytes
+from leapprof.assess.material import Material, evidence, warning
 from leapprof.assess.sides import is_same_device
-from leapprof.model import FactDifference, Finding, MetricComparison, Nodeos
+from leapprof.model import Evidence, FactDifference, Finding, MetricComparison
 from leapprof.nodeos.explain import group_of
-from leapprof.nodeos.options import OptionTable, load_tables, table_for
-from leapprof.nodeos.versions import parse_version
-from leapprof.units import GIB, format_memory, significant
+from leapprof.units import format_memory, significant
 
 MAP_MODE_OPTION = "database-map-mode"
 MOST_NAMED = 12
 LOAD_RATIO = 1.2
 STEAL_PERCENT = 1.0
-LARGE_FOLIOS_FROM = GIB // 8
-WHOLE_DAY_HOURS = 24
 
 _FACTS = {
     "kernel": "another kernel writes back, reads ahead and caches otherwise",
@@ -70,6 +67,7 @@ def _config(material: Material) -> Iterator[Finding]:
             "confounded-by-config",
             f"{len(others)} config option(s) changed at the same time: {named}.",
             "Change one thing at a time, or repeat with these options as they were before.",
+            evidence=evidence("count", options=len(others)),
         )
     if mode and version:
         yield warning(
@@ -86,39 +84,16 @@ def _moves(option: str) -> bool:
 
 def _defaults(material: Material) -> Iterator[Finding]:
     """Yield options whose default another version changed, where config.ini does not set them."""
-    tables = load_tables()
-    for pair in material.nodeos:
-        if pair.before is None or pair.after is None or pair.before.version == pair.after.version:
-            continue
-        first, second = _table(pair.before, tables), _table(pair.after, tables)
-        if first is None or second is None:
-            continue
-        set_names = {*pair.before.options, *pair.after.options}
-        moved = [
-            f"{name} {old.default} → {second.options[name].default}"
-            for name, old in sorted(first.options.items())
-            if name not in set_names
-            and name in second.options
-            and old.default != second.options[name].default
-        ]
-        if moved:
-            yield warning(
-                "version-defaults-differ",
-                f"The versions have different defaults for {len(moved)} option(s) that config.ini does not set: "
-                f"{'; '.join(moved[:MOST_NAMED])}{' …' if len(moved) > MOST_NAMED else ''}.",
-                "Set these options to one value on both sides if the version alone is to be compared.",
-                subject=pair.subject.nodeos,
-            )
-
-
-def _table(nodeos: Nodeos, tables: tuple[OptionTable, ...]) -> OptionTable | None:
-    """Return the options of a process's version; None for one that is not known."""
-    if nodeos.version is None:
-        return None
-    try:
-        return table_for(parse_version(nodeos.version), tables)
-    except ValueError:
-        return None
+    for nodeos in dict.fromkeys(c.nodeos for c in material.defaults):
+        moved = [f"{c.option} {c.before} → {c.after}" for c in material.defaults if c.nodeos == nodeos]
+        yield warning(
+            "version-defaults-differ",
+            f"The versions have different defaults for {len(moved)} option(s) that config.ini does not set: "
+            f"{'; '.join(moved[:MOST_NAMED])}{' …' if len(moved) > MOST_NAMED else ''}.",
+            "Set these options to one value on both sides if the version alone is to be compared.",
+            subject=nodeos,
+            evidence=evidence("count", options=len(moved)),
+        )
 
 
 def _fact(fact: FactDifference) -> Finding:
@@ -158,20 +133,25 @@ def _hours(material: Material) -> Iterator[Finding]:
         "Look at the differences at equal load in this report."
         if adjusted
         else "Record the same hours of the day, or whole days, on both sides.",
+        evidence=tuple(
+            Evidence(name=f"hours {label}", value=hour, unit="hour")
+            for label, hours in (("before", before), ("after", after))
+            for run in _runs(hours)
+            for hour in dict.fromkeys(run)
+        ),
     )
 
 
 def _ranges(hours: frozenset[int]) -> str:
     """Return hours as ``0-5, 22-23``."""
-    if len(hours) >= WHOLE_DAY_HOURS:
-        return "0-23"
-    runs: list[list[int]] = []
-    for hour in sorted(hours):
-        if runs and hour == runs[-1][1] + 1:
-            runs[-1][1] = hour
-        else:
-            runs.append([hour, hour])
-    return ", ".join(f"{a}-{b}" if a != b else str(a) for a, b in runs)
+    return ", ".join(f"{a}-{b}" if a != b else str(a) for a, b in _runs(hours))
+
+
+def _runs(hours: frozenset[int]) -> list[tuple[int, int]]:
+    """Return the first and last hour of each run of hours."""
+    firsts = [hour for hour in sorted(hours) if hour - 1 not in hours]
+    lasts = [hour for hour in sorted(hours) if hour + 1 not in hours]
+    return list(zip(firsts, lasts, strict=True))
 
 
 def _load(material: Material) -> Iterator[Finding]:
@@ -189,6 +169,7 @@ def _load(material: Material) -> Iterator[Finding]:
             f"{significant(metric.after.mean)} after.",
             "Read the differences at equal load where the report has them; otherwise repeat at a like load.",
             subject=metric.subject.nodeos,
+            evidence=evidence(metric.unit, before=metric.before.mean, after=metric.after.mean),
         )
 
 
@@ -201,6 +182,7 @@ def _steal(material: Material) -> Iterator[Finding]:
                 "cpu-stolen",
                 f"The hypervisor gave {significant(side.mean)} % of the CPU time to other machines.",
                 "CPU figures of this host depend on its neighbours; repeat on dedicated CPUs if you can.",
+                evidence=evidence("percent", stolen=side.mean),
             )
             return
 
@@ -208,22 +190,16 @@ def _steal(material: Material) -> Iterator[Finding]:
 def _large_folios(material: Material) -> Iterator[Finding]:
     """Yield a finding when the state of a `mapped` nodeos lies in large folios: each dirty byte writes 2 MiB."""
     for cut in material.sides:
-        if not any(n.map_mode == "mapped" for n in cut.side.recording.nodeos):
-            continue
-        table = cut.tables.table("host", ("file_pmd_mapped_bytes",))
-        column = table.integers.get("file_pmd_mapped_bytes") if table is not None else None
-        if column is None or not column.present.any():
-            continue
-        largest = int(column.values[column.present].max())
-        if largest >= LARGE_FOLIOS_FROM:
+        largest = large_folio_bytes(cut)
+        if largest is not None:
             yield warning(
                 "large-folios",
                 f"{cut.side.label}: {format_memory(largest)} of file pages are mapped in 2 MiB pieces, so in mapped "
                 "mode one dirty byte writes 2 MiB (17 times the writes of 4 KiB pages were measured at a like load).",
                 "Lower /sys/block/<drive>/queue/read_ahead_kb, or keep the state on a filesystem without large "
                 "folios, and compare only recordings that agree in this.",
+                evidence=evidence("bytes", file_pages_in_2_mib_pieces=largest),
             )
-            return
 
 
 def _metric(material: Material, name: str) -> MetricComparison | None:

@@ -12,7 +12,7 @@ from leapprof.analysis.compare import holm, less, p_of_effect
 from leapprof.analysis.verdict import GRADES, Traits, settle
 from leapprof.assess.metrics import METRICS
 from leapprof.assess.texts import headline, short_effect
-from leapprof.model import Comparison, Effect, MetricComparison
+from leapprof.model import Comparison, ControlEffect, Effect, MetricComparison
 
 _MEMORY_S = {spec.name: spec.memory_s for spec in METRICS}
 
@@ -32,19 +32,26 @@ def with_control(comparison: Comparison, control: Comparison) -> Comparison:
         _judged(m, other, effect, p, host) if other and effect else m
         for (m, other), effect, p in zip(pairs, beyond, adjusted_p, strict=True)
     )
-    said = {"control host": host}
-    for (metric, other), effect in zip(pairs, beyond, strict=True):
-        if other is not None and effect is not None:
-            whom = metric.subject.device or metric.subject.nodeos
-            said[f"{metric.name} {whom}" if whom else metric.name] = (
-                f"{short_effect(effect, metric.unit)} beyond the control's "
-                f"{short_effect(_plain(other), metric.unit)}"
-            )
+    effects = tuple(
+        ControlEffect(name=m.name, subject=m.subject, unit=m.unit, control=_plain(other), beyond=effect)
+        for (m, other), effect in zip(pairs, beyond, strict=True)
+        if other is not None and effect is not None
+    )
     return replace(
         comparison,
         metrics=metrics,
-        control=said,
+        control={"control host": host, **dict(map(_said, effects))},
+        control_effects=effects,
         headline=headline(metrics, comparison.wear, (comparison.before, comparison.after)),
+    )
+
+
+def _said(one: ControlEffect) -> tuple[str, str]:
+    """Return a metric's name with its subject, and both differences as a sentence."""
+    whom = one.subject.device or one.subject.nodeos
+    return (
+        f"{one.name} {whom}" if whom else one.name,
+        f"{short_effect(one.beyond, one.unit)} beyond the control's {short_effect(one.control, one.unit)}",
     )
 
 

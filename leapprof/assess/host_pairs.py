@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from leapprof.assess.material import warning
+from leapprof.assess.material import evidence, warning
 from leapprof.errors import ConfigError, StoreError
 from leapprof.model import Finding, Recording
 from leapprof.store.manifest import MANIFEST_NAME, read_manifest
@@ -149,6 +149,7 @@ def _by_host(side: Sequence[Found], label: str, findings: list[Finding]) -> dict
                     f"compared, and not {', '.join(left[:MOST_NAMED])}.",
                     "Keep the recordings of one comparison in a directory of their own.",
                     subject=host,
+                    evidence=evidence("count", recordings=len(left) + 1),
                 )
             )
     return chosen

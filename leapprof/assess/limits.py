@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from leapprof.analysis.verdict import TOO_SHORT_S
 from leapprof.analysis.windows import LARGEST_WARM_UP_SHARE, change_point, drift
-from leapprof.assess.material import Material, info, warning
+from leapprof.assess.material import Material, evidence, info, warning
 from leapprof.assess.sides import CutSide
 from leapprof.model import Finding, Grade, Severity
 from leapprof.units import DAY_S, NS_PER_S, format_duration, format_value
@@ -41,6 +41,7 @@ def _window(cut: CutSide) -> Iterator[Finding]:
             "too-short",
             f"{label}: {format_duration(seconds)} are left after warm-up; under 20 min no interval holds its level.",
             "Record two hours or more, six for writes.",
+            evidence=evidence("s", left_after_warm_up=seconds),
         )
     warm_up_s = cut.side.window.left_out_s.get("warm-up", 0.0)
     if warm_up_s >= LARGEST_WARM_UP_SHARE * (seconds + warm_up_s) * 0.99 and warm_up_s > 0:
@@ -73,6 +74,7 @@ def _gaps(cut: CutSide) -> Iterator[Finding]:
             f"{cut.side.label}: {len(inside)} gap(s), {format_duration(seconds)} together, lie in the window "
             f"({', '.join(sorted({g.reason for g in inside}))}); counters went on, levels and CPU were not seen.",
             "Nothing to do if they are short; otherwise look at the connection, or use --spool.",
+            evidence=(*evidence("count", gaps=len(inside)), *evidence("s", together=seconds)),
         )
         yield found if severe else replace(found, severity=Severity.INFO)
 
@@ -88,6 +90,7 @@ def _events(cut: CutSide) -> Iterator[Finding]:
             "restart-in-window",
             f"{cut.side.label}: {len(restarts)} start(s) or stop(s) inside the window: {named}.",
             "Their one-off writes are not part of the rate; leapprof wear adds them per restart.",
+            evidence=evidence("count", starts_and_stops=len(restarts)),
         )
     kinds = {e.kind for e in inside}
     if "clock-step" in kinds:
@@ -135,6 +138,7 @@ def _missing(material: Material) -> Iterator[Finding]:
                 f"{len(unique)} metric(s) were not measured {side}: {', '.join(unique[:MOST_NAMED])}"
                 f"{' …' if len(unique) > MOST_NAMED else ''}.",
                 "Record both sides with the same permissions, and see that nodeos, its drives and its API are there.",
+                evidence=evidence("count", metrics=len(unique)),
             )
 
 
@@ -163,6 +167,7 @@ def _short_of_a_day(material: Material) -> Iterator[Finding]:
             "less-than-a-day",
             f"Yearly writes stand on {format_duration(shortest)}: they hold if every hour looked like these.",
             "Record 24 hours for a daily mean, three whole days for its interval.",
+            evidence=evidence("s", shorter_window=shortest),
         )
 
 
@@ -192,6 +197,7 @@ def _drifting(material: Material) -> Iterator[Finding]:
                     f"{cut.side.label}: {metric.name} moves by {format_value(found[0], metric.unit)} over the window.",
                     "Record longer, or later after the start.",
                     subject=metric.subject.device or metric.subject.nodeos,
+                    evidence=evidence(metric.unit, movement=found[0]),
                 )
             elif row.spec.name == "nodeos.cpu_cores":
                 jump = change_point(measured.series, cut.span)
@@ -202,6 +208,7 @@ def _drifting(material: Material) -> Iterator[Finding]:
                         f"{cut.side.label}: {metric.name} changes level {format_duration(at_s)} into the window.",
                         "See what happened then, and compare the parts apart with --window.",
                         subject=metric.subject.nodeos,
+                        evidence=evidence("s", into_the_window=at_s),
                     )
 
 
@@ -227,9 +234,11 @@ def _preliminary(material: Material) -> Iterator[Finding]:
     """Yield a finding that names how long a full comparison would have to be."""
     needed = [m.needed_seconds for m in material.metrics if m.grade is Grade.PRELIMINARY and m.needed_seconds]
     if needed:
+        usual_s = sorted(needed)[len(needed) // 2]
         yield info(
             "preliminary",
             f"{len(needed)} metric(s) are graded preliminary: their window is short for the memory of the metric, "
             "or the samples show a trend or few bursts.",
-            f"Record {format_duration(sorted(needed)[len(needed) // 2])} a side for most of them.",
+            f"Record {format_duration(usual_s)} a side for most of them.",
+            evidence=(*evidence("count", metrics=len(needed)), *evidence("s", needed_for_most=usual_s)),
         )

@@ -5,7 +5,15 @@ from dataclasses import dataclass, field
 from leapprof.assess.rows import Row
 from leapprof.assess.sides import CutSide, WindowChoice
 from leapprof.assess.subjects import DevicePair, NodeosPair
-from leapprof.model import ConfigChange, FactDifference, Finding, MetricComparison, Severity, WearComparison
+from leapprof.model import (
+    ConfigChange,
+    Evidence,
+    FactDifference,
+    Finding,
+    MetricComparison,
+    Severity,
+    WearComparison,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +51,7 @@ class Material:
     wear: tuple[WearComparison, ...]
     facts: tuple[FactDifference, ...]
     changes: tuple[ConfigChange, ...]
+    defaults: tuple[ConfigChange, ...]
 
     @property
     def sides(self) -> tuple[CutSide, CutSide]:
@@ -50,11 +59,24 @@ class Material:
         return self.before, self.after
 
 
-def warning(code: str, message: str, hint: str, *, subject: str | None = None) -> Finding:
+def warning(
+    code: str, message: str, hint: str, *, subject: str | None = None, evidence: tuple[Evidence, ...] = ()
+) -> Finding:
     """Return a finding that limits what may be concluded."""
-    return Finding(code=code, severity=Severity.WARNING, message=message, hint=hint, subject=subject)
+    return Finding(
+        code=code, severity=Severity.WARNING, message=message, hint=hint, subject=subject, evidence=evidence
+    )
 
 
-def info(code: str, message: str, hint: str, *, subject: str | None = None) -> Finding:
+def info(
+    code: str, message: str, hint: str, *, subject: str | None = None, evidence: tuple[Evidence, ...] = ()
+) -> Finding:
     """Return a finding to know of."""
-    return Finding(code=code, severity=Severity.INFO, message=message, hint=hint, subject=subject)
+    return Finding(
+        code=code, severity=Severity.INFO, message=message, hint=hint, subject=subject, evidence=evidence
+    )
+
+
+def evidence(unit: str, **values: float) -> tuple[Evidence, ...]:
+    """Return the numbers of a message, by name, all of one unit."""
+    return tuple(Evidence(name=name, value=value, unit=unit) for name, value in values.items())

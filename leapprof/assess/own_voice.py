@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leapprof.assess.material import Material, info
+from leapprof.assess.material import Material, evidence, info
 from leapprof.assess.samples import RecordingTables, read_samples
 from leapprof.model import Finding
 from leapprof.units import NS_PER_S
@@ -67,6 +67,13 @@ def voice_findings(material: Material) -> Iterator[Finding]:
                     f"{voice.busy} times it said that it was busy, {voice.silent} times nothing.",
                     "Stages, head lag and load are known only where it answered; see whether its API was overloaded.",
                     subject=voice.nodeos,
+                    evidence=evidence(
+                        "count",
+                        answered=voice.answered,
+                        asked=voice.asked,
+                        busy=voice.busy,
+                        not_answered=voice.silent,
+                    ),
                 )
 
 

@@ -12,7 +12,7 @@ from leapprof.analysis.compare import holm, p_of_effect
 from leapprof.analysis.runs import FEWEST_PAIRS, between_pairs, p_between, within_runs
 from leapprof.analysis.verdict import GRADES, Traits, settle
 from leapprof.assess.compare import compare
-from leapprof.assess.material import CompareOptions, info
+from leapprof.assess.material import CompareOptions, evidence, info
 from leapprof.assess.metrics import spec_of
 from leapprof.assess.samples import RecordingTables
 from leapprof.assess.texts import headline
@@ -232,9 +232,11 @@ def _spread_finding(count: int) -> Finding:
             "runs-paired",
             f"{count} alternations are analysed as pairs: the intervals hold for the change, not only for these runs.",
             "The mean of each run is listed in this report.",
+            evidence=evidence("count", alternations=count),
         )
     return info(
         "few-pairs",
         f"{count} alternations do not tell how runs differ; all verdicts are preliminary.",
         f"Record {FEWEST_PAIRS} pairs or more for intervals over the pairs.",
+        evidence=evidence("count", alternations=count, needed=FEWEST_PAIRS),
     )

@@ -5,6 +5,7 @@ from leapprof.model.comparison import (
     Chart,
     Comparison,
     ConfigChange,
+    ControlEffect,
     Effect,
     ExpectationResult,
     FactDifference,
@@ -30,7 +31,7 @@ from leapprof.model.estimate import (
     Series,
     Verdict,
 )
-from leapprof.model.finding import Finding, Severity
+from leapprof.model.finding import Evidence, Finding, Severity
 from leapprof.model.fleet import FleetReference, FleetSummary
 from leapprof.model.frame import Frame, ReadStatus, Section
 from leapprof.model.host import Device, DeviceKind, Host, Mount, Nodeos, Swap, Topology
@@ -52,6 +53,7 @@ __all__ = [
     "Column",
     "Comparison",
     "ConfigChange",
+    "ControlEffect",
     "Device",
     "DeviceKind",
     "DeviceRating",
@@ -59,6 +61,7 @@ __all__ = [
     "EndKind",
     "Estimate",
     "Event",
+    "Evidence",
     "ExpectationResult",
     "FactDifference",
     "Finding",

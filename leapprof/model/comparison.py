@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leapprof.model.estimate import Better, Estimate, Grade, Interval, Verdict
-from leapprof.model.finding import Finding
+from leapprof.model.finding import Evidence, Finding
 from leapprof.model.recording import Recording
 from leapprof.model.start import StartMeasure
 
@@ -273,6 +273,17 @@ class PublishedFigure:
     why_different: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlEffect:
+    """One metric beyond a control: the control's own difference, and what is left of the changed node's."""
+
+    name: str
+    subject: Subject
+    unit: str
+    control: Effect
+    beyond: Effect
+
+
 class Outcome(StrEnum):
     """What an interval says of an expectation."""
 
@@ -315,6 +326,8 @@ class Comparison:
         per_unit: writes and CPU per block and per transaction.
         headroom: None where CPU and peers are not both known.
         run_pairs: the headline metrics of repeated, alternating phases; empty for one pair.
+        default_changes: options that neither config.ini sets, whose default is another one in the other version.
+        control_effects: numbers of control; change_evidence: numbers of change_point.
         expectations: of the playbook, judged; empty without one.
     """
 
@@ -339,3 +352,6 @@ class Comparison:
     per_unit: tuple[PerUnit, ...] = ()
     headroom: Headroom | None = None
     run_pairs: tuple[RunPair, ...] = ()
+    default_changes: tuple[ConfigChange, ...] = ()
+    control_effects: tuple[ControlEffect, ...] = ()
+    change_evidence: tuple[Evidence, ...] = ()

@@ -13,6 +13,20 @@ class Severity(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """A number of a finding's message.
+
+    Attributes:
+        name: what it is, in a word or two.
+        unit: as of the metric table (bytes, s, percent, count …), or a word such as ``hour``.
+    """
+
+    name: str
+    value: float
+    unit: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """One thing that the operator should know.
 
@@ -24,6 +38,7 @@ class Finding:
         line: line of the config file that it is about, if any.
         option: config option that it is about, if any.
         subject: host, nodeos or device that it is about, if any.
+        evidence: the numbers of the message that are nowhere else in a report.
     """
 
     code: str
@@ -33,3 +48,4 @@ class Finding:
     line: int | None = None
     option: str | None = None
     subject: str | None = None
+    evidence: tuple[Evidence, ...] = ()

@@ -6,6 +6,7 @@ History of the format number:
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, is_dataclass
 from enum import Enum
 from typing import Any
@@ -246,11 +247,17 @@ def finding_json(finding: Finding) -> dict[str, Any]:
         "line": finding.line,
         "option": finding.option,
         "subject": finding.subject,
+        "evidence": [_plain(asdict(one)) for one in finding.evidence],
     }
 
 
 def _cost(cost: SamplingCost) -> dict[str, Any]:
     return {**asdict(cost), "cpu_s": number_json(cost.cpu_s), "http_s": number_json(cost.http_s)}
+
+
+def _with_numbers(said: dict[str, str] | None, key: str, numbers: Sequence[Any]) -> dict[str, Any] | None:
+    """Return sentences with the numbers that they are made of."""
+    return None if said is None else {**said, key: [_plain(asdict(one)) for one in numbers]}
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a dataclass holds
@@ -287,14 +294,15 @@ def to_json(comparison: Comparison) -> dict[str, Any]:
             "before": {"left_out_s": _plain(before.window.left_out_s)},
             "after": {"left_out_s": _plain(after.window.left_out_s)},
         },
-        "change_point": comparison.change_point,
-        "control": comparison.control,
+        "change_point": _with_numbers(comparison.change_point, "evidence", comparison.change_evidence),
+        "control": _with_numbers(comparison.control, "effects", comparison.control_effects),
         "headroom": _headroom(comparison.headroom),
         "per_unit": [_per_unit(figure) for figure in comparison.per_unit],
         "run_pairs": [_run_pair(runs) for runs in comparison.run_pairs],
         "expectations": [_plain(asdict(result)) for result in comparison.expectations],
         "config": {
             "changed": [_plain(asdict(change)) for change in comparison.config_changes],
+            "defaults": [_plain(asdict(change)) for change in comparison.default_changes],
             "findings": [finding_json(f) for f in comparison.findings if f.option is not None],
         },
         "findings": [finding_json(finding) for finding in comparison.findings],

@@ -137,12 +137,14 @@ def _starts(starts: StartsView) -> list[str]:
 
 def _facts(view: ReportView) -> list[str]:
     config = _plain(("nodeos", "option", "before", "after"), view.config_changes)
+    defaults = _plain(("nodeos", "option", "before", "after"), view.default_changes)
     facts = _plain(("about", "fact", "before", "after"), view.facts_changed)
     same = _plain(("about", "fact", "before", "after"), view.facts_same)
     timeline = _plain(("side", "when", "what", "about", "detail"), view.timeline)
     left_out = ["", view.timeline_left_out] if view.timeline_left_out else []
     return [
         *(section("Config options that differ", config) if view.config_changes else []),
+        *(section("Defaults that differ", defaults) if view.default_changes else []),
         *(section("Facts that differ", facts) if view.facts_changed else []),
         *(section("Other facts", same) if view.facts_same else []),
         *(section("Gaps and events", [*timeline, *left_out]) if view.timeline else []),

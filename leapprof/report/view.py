@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from leapprof.model import Comparison, Finding, Side
+from leapprof.model import Comparison, ConfigChange, Finding, Side
 from leapprof.report import text
 from leapprof.report.starts_view import StartsView, starts_view
 from leapprof.report.view_checks import check_rows
@@ -78,6 +78,7 @@ class ReportView:
     facts_changed: tuple[Row, ...]
     facts_same: tuple[Row, ...]
     config_changes: tuple[Row, ...]
+    default_changes: tuple[Row, ...]
     timeline: tuple[Row, ...]
     timeline_left_out: str
     checks: tuple[tuple[str, str], ...]
@@ -170,7 +171,7 @@ def _facts(comparison: Comparison) -> tuple[Row, ...]:
     )
 
 
-def _config(comparison: Comparison) -> tuple[Row, ...]:
+def _config(changes: tuple[ConfigChange, ...]) -> tuple[Row, ...]:
     return tuple(
         Row(
             cells=(
@@ -181,7 +182,7 @@ def _config(comparison: Comparison) -> tuple[Row, ...]:
             ),
             changed=True,
         )
-        for change in comparison.config_changes
+        for change in changes
     )
 
 
@@ -261,7 +262,8 @@ def report_view(comparison: Comparison) -> ReportView:
         findings=tuple(finding_view(finding) for finding in comparison.findings),
         facts_changed=tuple(row for row in facts if row.changed),
         facts_same=tuple(row for row in facts if not row.changed),
-        config_changes=_config(comparison),
+        config_changes=_config(comparison.config_changes),
+        default_changes=_config(comparison.default_changes),
         timeline=timeline,
         timeline_left_out=timeline_left_out,
         checks=check_rows(comparison),

@@ -5,8 +5,6 @@
 
 import json
 import os
-import re
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,25 +14,12 @@ from leapprof.assess.load import load
 from leapprof.assess.material import CompareOptions
 from leapprof.assess.sides import WindowChoice
 from leapprof.model import Grade
-from leapprof.report.json import to_json
-from leapprof.units import DAY_S, NS_PER_S, format_duration, format_value
-from samples.make_reports import CASES, EOS_CHANGE_NS
+from leapprof.units import DAY_S, NS_PER_S
+from samples.make_reports import EOS_CHANGE_NS
+from tests.support.sample_comparisons import FOLDERS, comparison
 
 GOLDEN = Path(__file__).parent / "golden" / "samples.json"
 SAMPLES = Path(__file__).parent.parent.parent / "samples"
-FOLDERS = [case.folder for case in CASES]
-TOKEN = re.compile(
-    r"(?<![\w.,/-])(?P<text>[\d,]*\d(?:\.\d+)?"
-    r"(?: (?:[kMGTP]?B(?:/s)?|[KMGT]iB|%|points|cores|/s|TB/year|(?:d|h|min|s)(?: \d+ (?:h|min|s))?)(?![\w/]))?)"
-)
-OWN_WORDS = {"20 min", "20", "95 %"}
-"""The least length, the fewest independent samples, the level of intervals: constants that method names in words."""
-
-
-@cache
-def comparison(folder):
-    """Return a comparison of the samples, made once."""
-    return next(case for case in CASES if case.folder == folder).make()
 
 
 def said(folder):
@@ -110,60 +95,3 @@ def test_the_headline_is_about_the_device_that_carries_the_state_most_directly()
     assert first.startswith("Writes to loop0 (state, blocks; part of what its drive takes)")
     assert first.endswith("improved (preliminary).")
     assert "below loop0, with the bytes of all other writers" in second
-
-
-@pytest.mark.parametrize("folder", FOLDERS)
-def test_every_number_of_a_sentence_is_a_number_of_the_report(folder):
-    """Headline and reasons say nothing that report.json does not hold."""
-    document = to_json(comparison(folder))
-    known = {text for metric in document["metrics"] for text in texts(metric)}
-    known |= {text for wear in document["wear"] for text in yearly(wear)} | OWN_WORDS
-    known |= {str(count) for count in counts(document)}
-    sentences = [*document["headline"], *(m["reason"] for m in document["metrics"])]
-    for name in sorted(names(document), key=len, reverse=True):
-        sentences = [s.replace(name, "") for s in sentences]
-    for sentence in sentences:
-        untold = [m["text"] for m in TOKEN.finditer(sentence) if m["text"] not in known]
-        assert untold == [], sentence
-
-
-def names(document):
-    """Return the names of what metrics are about: digits in them are no figures."""
-    parts = [m["subject"] for m in document["metrics"]]
-    return {v for part in parts for v in part.values() if v} | {m["name"] for m in document["metrics"]}
-
-
-def texts(metric):
-    """Yield the numbers of a metric as sentences write them."""
-    unit = metric["unit"]
-    for value in numbers([metric[k] for k in ("before", "after", "difference", "adjusted", "threshold")]):
-        text = format_value(abs(value), unit)
-        yield from (text, text.replace(" %", " points"), f"{value:.0f}")
-    seconds = [metric["design_seconds"], metric["needed_seconds"]]
-    seconds += [metric[side]["covered_seconds"] for side in ("before", "after") if metric[side]]
-    yield from (format_duration(s) for s in seconds if s is not None)
-
-
-def numbers(value):
-    """Yield every number within a JSON value."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list):
-        for item in value:
-            yield from numbers(item)
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield value
-
-
-def yearly(wear):
-    """Yield the yearly amounts of a device."""
-    for side in ("before", "after"):
-        if wear[side]:
-            yield format_value(wear[side]["tb_per_year"], "tb_per_year")
-
-
-def counts(document):
-    """Return the counts of metrics and of their verdicts in the headline."""
-    headline = [m for m in document["metrics"] if m["headline"]]
-    of = {v: sum(m["verdict"] == v for m in headline) for v in {m["verdict"] for m in headline}}
-    return {len(headline), *of.values()}
