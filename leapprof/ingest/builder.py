@@ -52,6 +52,7 @@ class TableBuilder:
         names = (*TIME_COLUMNS, *columns.integers)
         self._integers = tuple(_ColumnRows(column) for column in names)
         self._texts: dict[str, list[str | None]] = {column: [] for column in columns.texts}
+        self._known: dict[str | None, str | None] = {}  # equal texts are one object: each frame brings its own
 
     def add(self, texts: Mapping[str, str | None], integers: Mapping[str, int | None]) -> None:
         """Append one row; what is not given, or None, is not present."""
@@ -62,7 +63,8 @@ class TableBuilder:
             column.values.append(0 if value is None else value)
             column.present.append(value is not None)
         for name, items in self._texts.items():
-            items.append(texts.get(name))
+            text = texts.get(name)
+            items.append(self._known.setdefault(text, text))
         if self.rows % BLOCK_ROWS == 0:
             for column in self._integers:
                 column.pack()

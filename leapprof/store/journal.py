@@ -22,6 +22,7 @@ JOURNAL_NAME = "journal.sqlite"
 MAX_BODY_BYTES = 4 * 2**20  # a frame of hundreds of cores and devices is below 0.2 MiB
 _PAGE_BYTES = 1024
 _CHECKPOINT_PAGES = 2000
+_CACHE_PAGES = 100  # rows are only added at the end; sqlite's usual 2 MB would be held for each of many hosts
 _ROW_BYTES = 1024  # beside the body
 _COLUMNS = {("seq", "INTEGER", 0), ("received_wall_ns", "INTEGER", 0), ("body", "BLOB", 0)}
 _SCHEMA = """
@@ -54,6 +55,7 @@ class Journal:
                 "PRAGMA journal_mode=WAL",
                 "PRAGMA synchronous=NORMAL",
                 f"PRAGMA wal_autocheckpoint={_CHECKPOINT_PAGES}",
+                f"PRAGMA cache_size={_CACHE_PAGES}",
                 _SCHEMA,
             ):
                 self._db.execute(statement)
