@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from leapprof.cli.options import InventoryOption, JsonOption
+from leapprof.errors import ConfigError
 
 if TYPE_CHECKING:
     from leapprof.cli.latency_run import Common
@@ -167,7 +168,7 @@ def histogram(
 ) -> None:
     """Take delays from existing Prometheus histograms, one recording for a stretch of time: before, or after."""
     from leapprof.cli.latency_histogram import HistogramChoice, run_histogram
-    from leapprof.cli.latency_table import print_table
+    from leapprof.cli.latency_table import print_made
     from leapprof.cli.prometheus_options import open_server
 
     choice = HistogramChoice(
@@ -186,9 +187,7 @@ def histogram(
     )
     with open_server(url, token_file, basic_auth_file, ca_file, timeout) as server:
         directory = run_histogram(server, choice)
-    print_table((directory,), as_json=as_json)
-    if not as_json:
-        typer.echo(str(directory))
+    print_made(directory, as_json=as_json)
 
 
 @app.command("stream")
@@ -268,12 +267,29 @@ def stream(
 @app.command("forward")
 def forward(
     context: typer.Context,
-    relay: Annotated[str, typer.Argument(metavar="HOST:PORT", help="Where the relay takes packets.")],
-    listen: Annotated[
-        str,
-        typer.Option("--listen", metavar="HOST:PORT", help="Where it sends them to: a port of this machine."),
-    ],
     out: _Out,
+    relay: Annotated[
+        str | None, typer.Argument(metavar="HOST:PORT", help="Where the relay takes packets.")
+    ] = None,
+    listen: Annotated[
+        str | None,
+        typer.Option("--listen", metavar="HOST:PORT", help="Where it sends them to: a port of this machine."),
+    ] = None,
+    captures: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(
+            "--captures",
+            metavar="IN OUT",
+            help="Instead of packets of its own: live traffic in two pcap files of one machine, in front of the relay "
+            "and behind it.",
+        ),
+    ] = None,
+    in_port: Annotated[
+        int | None, typer.Option("--in-port", min=1, max=65_535, help="Of IN: only packets to this port.")
+    ] = None,
+    out_port: Annotated[
+        int | None, typer.Option("--out-port", min=1, max=65_535, help="Of OUT: only packets to this port.")
+    ] = None,
     phase: _Phase = "",
     rate: Annotated[float, typer.Option("--rate", min=1, max=20_000, help="Packets a second.")] = 200.0,
     transport: Annotated[str, typer.Option("--transport", help="udp or tcp.")] = "udp",
@@ -288,6 +304,9 @@ def forward(
     """Measure what a relay adds: half of the packets go through it, half straight, which is the probe's floor."""
     from leapprof.cli.latency_forward import ForwardChoice, run_forward
 
+    if captures is not None:
+        _match_captures(context)
+        return
     run_forward(
         _common(context),
         ForwardChoice(
@@ -299,6 +318,20 @@ def forward(
             transport=transport,
         ),
     )
+
+
+def _match_captures(context: typer.Context) -> None:
+    from leapprof.cli.latency_captures import CapturesChoice, run_captures
+    from leapprof.cli.latency_table import print_made
+
+    given = context.params
+    if given["relay"] is not None or given["listen"] is not None:
+        raise ConfigError("stands instead of a relay and --listen", key="--captures")
+    before, behind = given["captures"]
+    choice = CapturesChoice(
+        before=before, behind=behind, in_port=given["in_port"], out_port=given["out_port"]
+    )
+    print_made(run_captures(_common(context), choice), as_json=given["as_json"])
 
 
 @app.command("table")

@@ -28,8 +28,8 @@ from leapprof.units import NS_PER_S, significant
 class ForwardChoice:
     """What the probe ``forward`` is told."""
 
-    relay: str
-    listen: str
+    relay: str | None
+    listen: str | None
     rate_per_s: float
     size_bytes: int
     duration: str
@@ -45,6 +45,8 @@ def run_forward(common: Common, choice: ForwardChoice) -> None:
         InterruptedRunError: the operator ended it.
     """
     check_phase(common.phase)
+    if choice.relay is None or choice.listen is None:
+        raise ConfigError("give the relay's HOST:PORT and --listen, or --captures IN OUT", key="HOST:PORT")
     if choice.transport not in TRANSPORTS:
         raise ConfigError(f"{choice.transport!r} is none of {', '.join(TRANSPORTS)}", key="--transport")
     duration_s = parse_duration_s(choice.duration, "--duration")

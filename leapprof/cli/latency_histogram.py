@@ -95,7 +95,7 @@ def run_histogram(server: "Server", choice: HistogramChoice) -> Path:
             wire_bytes=server.wire_bytes,
             taken_wall_ns=round(datetime.now(UTC).timestamp() * NS_PER_S),
         ),
-        tuple(runs),
+        tuple(run.table for run in runs),
         tuple(findings),
     )
     return directory

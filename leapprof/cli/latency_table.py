@@ -49,6 +49,15 @@ def print_table(recordings: tuple[Path, ...], *, as_json: bool) -> None:
     sys.stdout.write(_json(lines) if as_json else "\n".join(_text(lines)) + "\n")
 
 
+def print_made(directory: Path, *, as_json: bool) -> None:
+    """Print the table of a recording that was just made, what limits it, and where it is."""
+    print_table((directory,), as_json=as_json)
+    if not as_json:
+        findings = load(directory).manifest.findings
+        lines = [f"{f.severity} {f.code}: {f.message} {f.hint}" for f in findings]
+        sys.stdout.write("\n".join([*lines, str(directory)]) + "\n")
+
+
 def table_text(recordings: tuple[Path, ...]) -> str:
     """Return one line an operation and recording, and how each was made."""
     return "\n".join(_text([line for path in recordings for line in _lines(load(path))])) + "\n"

@@ -19,6 +19,8 @@ from leapprof.units import NS_PER_S
 
 PATIENCE_S = 120.0
 """For a probe to write what it measured, after its time is over."""
+CUT_PATIENCE_S = 15.0
+"""The same for one that is ended early; nobody will compare what it measured."""
 SERVED_TIMEOUT_S = 1800.0
 _POLL_S = 0.2
 _MAX_LOG_BYTES = 4096
@@ -72,9 +74,10 @@ class Probing:
         finally:
             over.set()
             for process in self._running.values():
-                if self.stop.is_set() and process.poll() is None:
+                is_cut = self.stop.is_set()
+                if is_cut and process.poll() is None:
                     process.send_signal(signal.SIGINT)
-                _ended(process, PATIENCE_S)
+                _ended(process, CUT_PATIENCE_S if is_cut else PATIENCE_S)
 
     def ask(self, probes: Sequence[ProbeEntry], began_wall_ns: int, ended_wall_ns: int) -> None:
         """Ask the servers of the others what they counted meanwhile."""

@@ -1,9 +1,9 @@
-"""Delays that a server kept → a recording: its clock is the server's wall clock, and nothing of a host was sampled."""
+"""Delays that a server or captures kept → a recording: the clock is their wall clock, nothing of a host was sampled."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from leapprof.latency.histogram import HistogramRun, wall_columns
+from leapprof.latency.histogram import wall_columns
 from leapprof.latency.machine import filled
 from leapprof.latency.recording import TRANSPORT
 from leapprof.model import ClockOffset, Finding, Host, Recording, SamplingCost, Table, Topology
@@ -35,7 +35,7 @@ class ServedFacts:
     taken_wall_ns: int
 
 
-def write_served(facts: ServedFacts, runs: tuple[HistogramRun, ...], findings: tuple[Finding, ...]) -> None:
+def write_served(facts: ServedFacts, delays: tuple[Table, ...], findings: tuple[Finding, ...]) -> None:
     """Write a recording.
 
     Raises:
@@ -64,7 +64,7 @@ def write_served(facts: ServedFacts, runs: tuple[HistogramRun, ...], findings: t
         commands=(facts.command,),
         notes=facts.notes,
     )
-    latency = concatenate("latency", [run.table for run in runs])
+    latency = concatenate("latency", delays)
     with RecordingWriter.create(facts.directory, manifest) as writer:
         writer.seal({"latency": latency, "host": _clock(facts)})
 

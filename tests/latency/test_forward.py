@@ -123,7 +123,10 @@ class TcpRelay:
                     return
                 came_s = time.monotonic()
                 began_s = began_s or came_s
-                seconds, rest = struct.unpack_from("@qq", more[0][2])
+                stamp_ns = time.time_ns()  # the kernel begins to stamp a little after it is asked to
+                if more:
+                    seconds, rest = struct.unpack_from("@qq", more[0][2])
+                    stamp_ns = seconds * 10**9 + rest
                 if self._stall and came_s - began_s > self._stall[0]:
                     time.sleep(self._stall[1])
                     self._stall = None
@@ -131,7 +134,7 @@ class TcpRelay:
                 while (left_s := end_s - time.monotonic()) > 0:
                     if left_s > 0.001:
                         time.sleep(left_s - 0.0005)
-                self.held_s.append((time.time_ns() - seconds * 10**9 - rest) / 1e9)
+                self.held_s.append((time.time_ns() - stamp_ns) / 1e9)
                 out.sendall(data)
 
     def close(self):
