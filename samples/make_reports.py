@@ -154,6 +154,13 @@ CASES = (
             "standin-abab/4-mapped_private",
         ),
     ),
+    ReportCase(
+        folder="standin-same-private",
+        make=lambda: _pair("standin-abab/2-mapped_private", "standin-abab/4-mapped_private"),
+    ),
+    ReportCase(
+        folder="standin-same-mapped", make=lambda: _pair("standin-abab/1-mapped", "standin-abab/3-mapped")
+    ),
     ReportCase(folder="eosphere-cpu", make=_eos_month),
     ReportCase(folder="eosphere-drive", make=_eos_drive),
     ReportCase(folder="wax-cpu", make=_wax),

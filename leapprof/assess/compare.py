@@ -6,7 +6,7 @@ from leapprof.analysis.batch import Span
 from leapprof.analysis.windows import change_point
 from leapprof.assess import texts
 from leapprof.assess.compute import nodeos_cpu
-from leapprof.assess.confounders import confounders
+from leapprof.assess.confounders import beside, confounders
 from leapprof.assess.cut import Change, find_change
 from leapprof.assess.defaults import default_changes
 from leapprof.assess.eras import eras
@@ -83,6 +83,7 @@ def _compared(
     """Return the comparison of two sides."""
     material = _gathered(before, after, options)
     starts = starts_of(material)
+    also_changed = beside(material.facts, material.changes, material.defaults)
     charts = (chart_of(row, before, after) for row in material.rows)
     change_point_said, change_evidence = _change_point(before, change) if change else (None, ())
     return Comparison(
@@ -103,7 +104,7 @@ def _compared(
             )
         ),
         charts=tuple(c for c in charts if c is not None),
-        headline=texts.headline(material.metrics, material.wear, (before.side, after.side)),
+        headline=texts.headline(material.metrics, material.wear, (before.side, after.side), also_changed),
         repeat=texts.repeat(material),
         not_measured=texts.NOT_MEASURED,
         method={**texts.method(material), "change": change_text(material.nodeos, material.changes)},

@@ -1,13 +1,13 @@
 """Findings: what else differs between both sides and could explain the difference as well."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from leapprof.analysis.windows import hours_covered, share_hours
 from leapprof.assess.adjusting import LOAD_METRIC
 from leapprof.assess.folios import large_folio_bytes
 from leapprof.assess.material import Material, evidence, warning
 from leapprof.assess.sides import is_same_device
-from leapprof.model import Evidence, FactDifference, Finding, MetricComparison
+from leapprof.model import ConfigChange, Evidence, FactDifference, Finding, MetricComparison
 from leapprof.nodeos.explain import group_of
 from leapprof.units import format_memory, significant
 
@@ -56,16 +56,37 @@ def confounders(material: Material) -> Iterator[Finding]:
     yield from _large_folios(material)
 
 
+def beside(
+    facts: Sequence[FactDifference], changes: Sequence[ConfigChange], defaults: Sequence[ConfigChange]
+) -> str | None:
+    """Return the sentence that names what else changed than version and map mode; None where nothing did."""
+    named = [f"{c.option} {c.before or 'not set'} → {c.after or 'not set'}" for c in _others(changes)]
+    named += [f"{f.name} {f.before} → {f.after}" for f in facts if f.changed and f.name in _FACTS]
+    silent = [f"{c.option} {c.before or 'not set'} → {c.after or 'not set'}" for c in defaults]
+    parts = [_listed(named)] if named else []
+    parts += [f"defaults of the version: {_listed(silent)}"] if silent else []
+    return f"Changed at the same time and possibly the cause: {'; '.join(parts)}." if parts else None
+
+
+def _listed(named: Sequence[str]) -> str:
+    unique = list(dict.fromkeys(named))
+    return ", ".join(unique[:MOST_NAMED]) + (" …" if len(unique) > MOST_NAMED else "")
+
+
+def _others(changes: Sequence[ConfigChange]) -> list[ConfigChange]:
+    """Return the changes of options beside the map mode that can move a metric."""
+    return [c for c in changes if c.option != MAP_MODE_OPTION and _moves(c.option)]
+
+
 def _config(material: Material) -> Iterator[Finding]:
     """Yield what was changed in config.ini beside the map mode."""
-    others = [c.option for c in material.changes if c.option != MAP_MODE_OPTION and _moves(c.option)]
+    others = [c.option for c in _others(material.changes)]
     mode = any(c.option == MAP_MODE_OPTION for c in material.changes)
     version = any(f.name == "version" and f.changed for f in material.facts)
     if others and (mode or version or len(others) > 1):
-        named = ", ".join(others[:MOST_NAMED]) + (" …" if len(others) > MOST_NAMED else "")
         yield warning(
             "confounded-by-config",
-            f"{len(others)} config option(s) changed at the same time: {named}.",
+            f"{len(others)} config option(s) changed at the same time: {_listed(others)}.",
             "Change one thing at a time, or repeat with these options as they were before.",
             evidence=evidence("count", options=len(others)),
         )

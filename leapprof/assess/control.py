@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from leapprof.analysis.compare import holm, less, p_of_effect
 from leapprof.analysis.verdict import GRADES, Traits, settle
+from leapprof.assess.confounders import beside
 from leapprof.assess.metrics import METRICS
 from leapprof.assess.texts import headline, short_effect
 from leapprof.model import Comparison, ControlEffect, Effect, MetricComparison
@@ -42,7 +43,12 @@ def with_control(comparison: Comparison, control: Comparison) -> Comparison:
         metrics=metrics,
         control={"control host": host, **dict(map(_said, effects))},
         control_effects=effects,
-        headline=headline(metrics, comparison.wear, (comparison.before, comparison.after)),
+        headline=headline(
+            metrics,
+            comparison.wear,
+            (comparison.before, comparison.after),
+            beside(comparison.facts, comparison.config_changes, comparison.default_changes),
+        ),
     )
 
 

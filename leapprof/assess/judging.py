@@ -80,6 +80,7 @@ def _compared(row: Row, p: float | None, p_adjusted: float | None, made: Adjustm
         refused=row.refused,
         headline=row.is_headline and before is not None and after is not None,
         view_of=row.view_of,
+        confounded=made.confounded if before and after else (),
     )
 
 

@@ -12,6 +12,7 @@ from leapprof.analysis.compare import holm, p_of_effect
 from leapprof.analysis.runs import FEWEST_PAIRS, between_pairs, p_between, within_runs
 from leapprof.analysis.verdict import GRADES, Traits, settle
 from leapprof.assess.compare import compare
+from leapprof.assess.confounders import beside
 from leapprof.assess.material import CompareOptions, evidence, info
 from leapprof.assess.metrics import spec_of
 from leapprof.assess.samples import RecordingTables
@@ -92,7 +93,15 @@ def combined(pairs: Sequence[Comparison]) -> Comparison:
         metrics=metrics,
         wear=wear,
         findings=(*findings, _spread_finding(len(pairs))),
-        headline=(_first_sentence(pairs), *headline(metrics, wear, (pairs[0].before, last.after))),
+        headline=(
+            _first_sentence(pairs),
+            *headline(
+                metrics,
+                wear,
+                (pairs[0].before, last.after),
+                beside(last.facts, last.config_changes, last.default_changes),
+            ),
+        ),
         run_pairs=tuple(runs[i] for i, (m, _) in enumerate(rows) if i in runs and m.headline),
         repeat=tuple(dict.fromkeys(command for c in pairs for command in c.repeat)),
     )
@@ -187,6 +196,7 @@ def _judged(
         verdict=verdict,
         reason=reason,
         threshold=threshold,
+        confounded=tuple(dict.fromkeys(clause for m in of for clause in m.confounded)),
     )
 
 

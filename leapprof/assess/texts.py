@@ -67,9 +67,19 @@ def title(material: Material) -> str:
 
 
 def headline(
-    metrics: Sequence[MetricComparison], wear: Sequence[WearComparison], sides: tuple[Side, Side]
+    metrics: Sequence[MetricComparison],
+    wear: Sequence[WearComparison],
+    sides: tuple[Side, Side],
+    also_changed: str | None,
 ) -> tuple[str, ...]:
-    """Return the sentences for a reader in a hurry: the count of verdicts, then the metrics that matter most."""
+    """Return the sentences for a reader in a hurry: the count of verdicts, then the metrics that matter most.
+
+    Args:
+        metrics: of the comparison.
+        wear: of the comparison.
+        sides: before and after.
+        also_changed: sentence that names what else than the stated change may be the cause.
+    """
     chosen = [m for name in LABELS for m in _of(metrics, name)]
     by_device = {w.device: w for w in wear}
     sentences = [_count(chosen)]
@@ -77,7 +87,7 @@ def headline(
         sentences.append(_sentence(metric, by_device.get(metric.subject.device or ""), chosen))
         if metric.name == WRITES and metric is chosen[0]:
             sentences += _dirtied(metrics, sides)
-    return tuple(sentences[:MOST_SENTENCES])
+    return (*sentences[:MOST_SENTENCES], *([also_changed] if also_changed else []))
 
 
 def method(material: Material) -> dict[str, str]:
@@ -190,10 +200,14 @@ def _ending(metric: MetricComparison) -> str:
     """Return the verdict as the end of a sentence."""
     if metric.grade is Grade.TOO_SHORT:
         return "."
-    grade = f" ({metric.grade})" if metric.grade is Grade.PRELIMINARY else ""
+    said = [metric.grade] if metric.grade is Grade.PRELIMINARY else []
     if metric.verdict is Verdict.INCONCLUSIVE:
-        return f": inconclusive{grade}, {_own_reason(metric)}."
-    return f": {metric.verdict}{grade}."
+        return f": inconclusive{_in_brackets(said)}, {_own_reason(metric)}."
+    return f": {metric.verdict}{_in_brackets([*said, *metric.confounded])}."
+
+
+def _in_brackets(clauses: Sequence[str]) -> str:
+    return f" ({'; '.join(clauses)})" if clauses else ""
 
 
 def _own_reason(metric: MetricComparison) -> str:

@@ -58,6 +58,7 @@ class MetricComparison:
         design_seconds: how long each side has to be for the grade full.
         adjusted_for: a clause that says what adjusted takes off (another load, growth of the state, a
             control's difference); the verdict then stands on adjusted. None: it stands on difference.
+        confounded: what else than the change may have made the difference, each a clause.
     """
 
     name: str
@@ -81,6 +82,7 @@ class MetricComparison:
     view_of: tuple[str, ...] = ()
     design_seconds: float | None = None
     adjusted_for: str | None = None
+    confounded: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -142,6 +142,7 @@ def _metric(metric: MetricComparison) -> dict[str, Any]:
         "view_of": list(metric.view_of),
         "design_seconds": number_json(metric.design_seconds),
         "adjusted_for": metric.adjusted_for,
+        "confounded": list(metric.confounded),
     }
 
 

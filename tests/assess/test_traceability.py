@@ -76,6 +76,7 @@ def reasons(document):
     """Yield the sentences beside metrics and drives."""
     for metric in document["metrics"]:
         yield from (metric[key] for key in ("reason", "refused", "adjusted_for") if metric[key])
+        yield from metric["confounded"]
     yield from (wear["note"] for wear in document["wear"] if wear["note"])
     yield from (result["reason"] for result in document["expectations"])
     yield from (figure["ours"] for figure in document["published"])
@@ -114,7 +115,10 @@ def known_numbers(document):
         )
         known |= {text for value in values for text in in_unit(value, UNITS.get(one["unit"], one["unit"]))}
     known |= {text for run in document["starts"] for text in of_start(run)}
-    known |= {text for row in (*document["facts"], *document["config"]["defaults"]) for text in of_fact(row)}
+    config = document["config"]
+    known |= {
+        text for row in (*document["facts"], *config["changed"], *config["defaults"]) for text in of_fact(row)
+    }
     known |= {f"{value:.0f}" for value in numbers(document["headroom"])} | {
         text for value in numbers(document["headroom"]) for text in in_unit(value, "percent")
     }
@@ -167,7 +171,8 @@ def of_start(run):
 
 def of_fact(row):
     """Yield the numbers of a fact, which are texts."""
-    yield from (m["text"] for side in ("before", "after") for m in TOKEN.finditer(row[side] or ""))
+    unit = " kB" if row.get("name", "").endswith("_kb") else ""
+    yield from (m["text"] + unit for side in ("before", "after") for m in TOKEN.finditer(row[side] or ""))
 
 
 def counts(document):
