@@ -11,7 +11,7 @@ from leapprof.latency.blocks import Blocks
 from leapprof.latency.machine import CpuSampler, Moment, busy_shares, now, this_host
 from leapprof.model import ClockOffset, Finding, Host, Recording, SamplingCost, Table, Topology
 from leapprof.store import RecordingWriter
-from leapprof.store.segments import concatenate
+from leapprof.store.segments import concatenate, load_writer
 from leapprof.units import NS_PER_S
 
 TRANSPORT = "latency"
@@ -20,7 +20,7 @@ SEAL_EVERY_S = 10
 """What a kill or a full disk costs at most, beside attempts that are under way."""
 SEGMENT_S = 600
 """The files of the last ten minutes are written anew at each sealing; then new ones begin, so that they stay few."""
-WRITING_SHARE = 50
+WRITING_SHARE = 20
 """Sealings wait this many times as long as the last one took, so that writing does not disturb what is measured."""
 
 
@@ -202,6 +202,7 @@ def manifest_of(facts: RunFacts, host: Host, started_wall_ns: int) -> Recording:
 
 
 def start_in(seconds: float) -> Moment:
-    """Return the moment that many seconds from now."""
+    """Return the moment that many seconds from now, when all that writing needs is loaded: not while it is measured."""
+    load_writer()
     moment = now()
     return moment.at(moment.monotonic_ns + round(seconds * NS_PER_S))

@@ -9,15 +9,15 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from leapprof.errors import StoreError
 from leapprof.model import Column, Table
 from leapprof.store.guard import translated
 from leapprof.store.manifest import sync_directory
+from leapprof.store.reading import open_parquet
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -104,6 +104,14 @@ def _write_parquet(out: BinaryIO, table: Table, covered: SegmentRange) -> None:
         )
 
 
+def load_writer() -> None:
+    """Load all that writing needs now: a second that somebody who measures does not have later."""
+    import pyarrow as pa
+    import pyarrow.parquet  # noqa: F401
+
+    pa.array(np.zeros(1, dtype=np.int64))  # loads pandas
+
+
 def to_arrow(table: Table) -> "pa.Table":
     """Return a table as Arrow: int64 with nulls where not present, strings with nulls."""
     import pyarrow as pa
@@ -137,7 +145,7 @@ def read_range(segment: SegmentFile) -> SegmentRange:
     Raises:
         StoreError: the file is truncated, foreign or carries no range.
     """
-    metadata = _open(segment.path).metadata.metadata or {}
+    metadata = open_parquet(segment.path).metadata.metadata or {}
     numbers = {}
     for name in SegmentRange.__dataclass_fields__:
         text = metadata.get(name.encode(), b"").decode("ascii", "replace")
@@ -145,127 +153,6 @@ def read_range(segment: SegmentFile) -> SegmentRange:
             raise StoreError(str(segment.path), f"was not sealed by leapprof: it has no {name}")
         numbers[name] = int(text)
     return SegmentRange(**numbers)
-
-
-def _open(path: Path) -> "pa.parquet.ParquetFile":
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    with translated(path):
-        try:
-            return pq.ParquetFile(path)
-        except pa.ArrowException as error:
-            raise StoreError(str(path), _damaged(error)) from error
-
-
-def _damaged(error: Exception) -> str:
-    text = str(error).splitlines()[0] if str(error) else type(error).__name__
-    return f"is damaged or no Parquet file ({text}); restore it from a copy, or move it away to read the rest"
-
-
-def read_segment(
-    path: Path, name: str, columns: Sequence[str] | None, where: Mapping[str, str] | None
-) -> Table:
-    """Return the rows of one sealed file.
-
-    Args:
-        path: the file.
-        name: of the table.
-        columns: those wanted; None for all. Key columns and texts are always there.
-        where: text column → value that the rows must have.
-
-    Raises:
-        StoreError: the file is truncated or foreign.
-    """
-    import pyarrow as pa
-
-    file = _open(path)
-    names = [f.name for f in file.schema_arrow if columns is None or f.name in columns or _always(f)]
-    rows = file.metadata.num_rows
-    if rows * len(names) > MAX_VALUES:
-        problem = f"says that it holds {rows:,} rows, which no segment of leapprof does; move it away to read the rest"
-        raise StoreError(str(path), problem)
-    with translated(path):
-        try:
-            data = file.read(columns=names)
-        except pa.ArrowException as error:
-            raise StoreError(str(path), _damaged(error)) from error
-    return _from_arrow(name, _filtered(data, where or {}))
-
-
-def _filtered(data: "pa.Table", where: Mapping[str, str]) -> "pa.Table":
-    """Return the rows that have these texts; filtered before they become numpy arrays, which is dearer."""
-    for column, wanted in where.items():
-        if column not in data.column_names:
-            return data.slice(0, 0)
-        data = _with_text(data, column, wanted)
-    return data
-
-
-def _with_text(data: "pa.Table", column: str, wanted: str) -> "pa.Table":
-    """Return the rows that have a text: one stretch in our own files, which are ordered by subject."""
-    at = np.flatnonzero(_texts(data.column(column).combine_chunks()) == wanted)
-    if not at.size:
-        return data.slice(0, 0)
-    if at[-1] - at[0] + 1 == at.size:
-        return data.slice(int(at[0]), at.size)
-    return data.take(at)
-
-
-MAX_VALUES = 2**28  # in one reading of one file, 2 GiB: a month of 50 devices has fewer; a bomb has more
-_KEY_COLUMNS = frozenset({"seq", "boottime_ns", "wall_ns", "boot"})
-
-
-def _always(field: "pa.Field") -> bool:
-    import pyarrow as pa
-
-    return field.name in _KEY_COLUMNS or pa.types.is_string(field.type)
-
-
-def _from_arrow(name: str, data: "pa.Table") -> Table:
-    import pyarrow as pa
-
-    integers, texts = {}, {}
-    for column in data.column_names:
-        values = data.column(column).combine_chunks()
-        if pa.types.is_integer(values.type):
-            present, filled = _present(values), _numbers(values.cast(pa.int64()), np.int64)
-            filled = filled if present.all() else np.where(present, filled, 0)
-            integers[column] = Column(values=filled, present=present)
-        elif pa.types.is_string(values.type):
-            texts[column] = _texts(values)
-    return Table(name=name, rows=data.num_rows, integers=integers, texts=texts)
-
-
-# to_numpy(), fill_null() and every other call that takes a value of Python's make pyarrow import pandas, which
-# costs half a second: the buffers are read as they are (Arrow columnar format, "Fixed-size primitive layout").
-
-
-def _numbers(values: "pa.Array", kind: type[np.integer[Any]]) -> NDArray[Any]:
-    """Return integers; where a value is null, whatever stands there."""
-    buffer = values.buffers()[1]
-    if buffer is None or not len(values):
-        return np.zeros(len(values), dtype=kind)
-    start = values.offset * np.dtype(kind).itemsize
-    return np.frombuffer(buffer, dtype=kind, count=len(values), offset=start)
-
-
-def _present(values: "pa.Array") -> NDArray[np.bool_]:
-    """Return where a value is not null: one bit each, the lowest first."""
-    buffer = values.buffers()[0]
-    if buffer is None or not values.null_count:
-        return np.ones(len(values), dtype=np.bool_)
-    bits = np.unpackbits(np.frombuffer(buffer, dtype=np.uint8), bitorder="little")
-    return bits[values.offset : values.offset + len(values)].astype(np.bool_)
-
-
-def _texts(values: "pa.StringArray") -> NDArray[np.object_]:
-    """Return an object array in which equal texts are one object."""
-    encoded = values.dictionary_encode()
-    known = np.array([*encoded.dictionary.to_pylist(), None], dtype=object)
-    present = _present(encoded.indices)
-    indices = np.where(present, _numbers(encoded.indices, np.int32), len(known) - 1)
-    return np.asarray(known[indices], dtype=object)
 
 
 def select(table: Table, where: Mapping[str, str]) -> Table:

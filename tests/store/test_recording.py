@@ -146,6 +146,18 @@ for seq in range(1, 10**6):
 """
 
 
+def test_a_segment_that_is_sealed_again_is_replaced(tmp_path: Path) -> None:
+    """Its rows are those of the last sealing, the segment before it is untouched, and a first one may be such, too."""
+    with RecordingWriter.create(tmp_path / "r", b.manifest()) as writer:
+        writer.reseal(host(1, 2))
+        writer.seal(host(3, 2))
+        writer.reseal(host(3, 5))
+        table = open_recording(tmp_path / "r").read("host")
+    assert table is not None
+    assert table.integers["seq"].values.tolist() == [1, 2, 3, 4, 5, 6, 7]
+    assert len(list((tmp_path / "r").glob("*.parquet"))) == 2
+
+
 def test_kill_9_loses_no_frame_that_was_appended(tmp_path: Path) -> None:
     """After kill -9 the reader finds every frame that append returned for, and the lock is free."""
     program = [
