@@ -17,6 +17,7 @@ from leapprof.errors import ParseError, StoreError
 from leapprof.ingest.rows import FrameIngest
 from leapprof.model import Column, Event, Finding, Recording, SamplingCost, Severity, Table
 from leapprof.store import StoredRecording, open_recording
+from leapprof.store.reading import Where
 from leapprof.store.segments import concatenate, select
 from leapprof.units import NS_PER_S
 
@@ -58,30 +59,28 @@ class LoadedRecording:
         Raises:
             StoreError: a sealed file is damaged.
         """
-        parts = [
-            part for part in (self._sealed(name, columns, where), self._fresh(name, columns, where)) if part
-        ]
-        table = concatenate(name, parts) if parts else _empty(name)
+        return self.tables(name, columns, (where or {},))[0]
+
+    def tables(self, name: str, columns: Sequence[str] | None, wheres: Sequence[Where]) -> tuple[Table, ...]:
+        """Return what ``table`` does for each of some subjects, from one reading of the files."""
+        sealed = self.stored.read_each(name, columns, wheres)
+        fresh = self._fresh(name, columns, wheres)
         wants_stage = name == "nodeos" and (columns is None or "stage" in columns)
-        if wants_stage and table.rows:
-            table = with_stages(table, self, where)
-        return table
+        found = []
+        for i, where in enumerate(wheres):
+            parts = [part[i] for part in (sealed, fresh) if part]
+            table = concatenate(name, parts) if len(parts) > 1 else parts[0] if parts else _empty(name)
+            found.append(with_stages(table, self, where) if wants_stage and table.rows else table)
+        return tuple(found)
 
-    def _sealed(
-        self, name: str, columns: Sequence[str] | None, where: Mapping[str, str] | None
-    ) -> Table | None:
-        return self.stored.read(name, columns, where=where)
-
-    def _fresh(
-        self, name: str, columns: Sequence[str] | None, where: Mapping[str, str] | None
-    ) -> Table | None:
+    def _fresh(self, name: str, columns: Sequence[str] | None, wheres: Sequence[Where]) -> tuple[Table, ...]:
         table = self.unsealed.get(name)
         if table is None:
-            return None
+            return ()
         if columns is not None:
             wanted = {*columns, *KEY_COLUMNS}
             table = replace(table, integers={n: c for n, c in table.integers.items() if n in wanted})
-        return select(table, where) if where else table
+        return tuple(select(table, where) if where else table for where in wheres)
 
 
 def _empty(name: str) -> Table:

@@ -13,14 +13,13 @@ from leapprof.model import Recording, Table
 from leapprof.store.guard import translated
 from leapprof.store.journal import JOURNAL_NAME, Journal, JournalContent, JournalFrame, read_journal
 from leapprof.store.manifest import read_manifest, write_manifest
+from leapprof.store.reading import Where, read_tables
 from leapprof.store.retention import Retention, SegmentSize, outdated
 from leapprof.store.segments import (
     SegmentFile,
     SegmentRange,
-    concatenate,
     list_segments,
     read_range,
-    read_segment,
     write_segment,
 )
 
@@ -227,7 +226,7 @@ class StoredRecording:
         return tuple(sorted({segment.table for segment in self.segments}))
 
     def read(
-        self, table: str, columns: Sequence[str] | None = None, *, where: Mapping[str, str] | None = None
+        self, table: str, columns: Sequence[str] | None = None, *, where: Where | None = None
     ) -> Table | None:
         """Return the sealed rows of a table, those of one subject by time; None for none.
 
@@ -239,9 +238,15 @@ class StoredRecording:
         Raises:
             StoreError: a file is truncated or foreign.
         """
-        wanted = [s for s in self.segments if s.table == table]
-        parts = [read_segment(s.path, table, columns, where) for s in wanted if s.path.exists()]
-        return concatenate(table, parts) if parts else None
+        found = self.read_each(table, columns, (where or {},))
+        return found[0] if found else None
+
+    def read_each(
+        self, table: str, columns: Sequence[str] | None, wheres: Sequence[Where]
+    ) -> tuple[Table, ...]:
+        """Return what ``read`` does for each of some subjects, from one reading; empty for no sealed rows."""
+        paths = [s.path for s in self.segments if s.table == table and s.path.exists()]
+        return read_tables(paths, table, columns, wheres) if paths else ()
 
 
 def open_recording(path: Path) -> StoredRecording:

@@ -19,7 +19,7 @@ from leapprof.errors import LeapprofError, ParseError
 from leapprof.model import Column, Host, Recording, SamplingCost, Table, Topology
 from leapprof.nodeos.grammar import parse_config
 from leapprof.recorder.naming import recording_directory
-from leapprof.store import RecordingWriter, open_recording, segments
+from leapprof.store import RecordingWriter, open_recording, reading
 
 DEEP = 100_000
 MANIFEST = Recording(
@@ -62,7 +62,7 @@ def test_a_parquet_bomb_is_refused_before_it_is_read(tmp_path: Path, monkeypatch
     """A small file of many rows is refused by what its footer says; memory stays small."""
     path = recording(tmp_path / "r")
     bomb = path / "host-0001.parquet"
-    monkeypatch.setattr(segments, "MAX_VALUES", 2**20)
+    monkeypatch.setattr(reading, "MAX_VALUES", 2**20)
     rows, groups = 100_000, 20
     table = pa.table(
         {name: pa.array([0], pa.int64()).take(pa.array([0] * rows)) for name in ("seq", "boot", "wall_ns")}
