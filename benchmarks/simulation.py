@@ -59,7 +59,8 @@ def arm(family: Family, value: NDArray[np.float64], clock_s: float = 0.0) -> Arm
     length_s = batch_length_s(n)
     assert length_s is not None
     batches = batch_means(series, span, length_s)
-    found = estimate(batches, series)
+    spread = 0.0 if family.bursty else relative_spread(series, span)
+    found = estimate(batches, series, on_off=spread > ON_OFF_SPREAD)
     if found is None or found.mean <= 0:
         return None
     seen = None
@@ -69,7 +70,7 @@ def arm(family: Family, value: NDArray[np.float64], clock_s: float = 0.0) -> Arm
         found = upper_limit_only(found) if dominated(seen) else found
     return Arm(
         value=value, batch=batches.mean, clock_s=clock_s, estimate=found, bursts=seen,
-        spread=0.0 if family.bursty else relative_spread(series, span),
+        spread=spread,
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leapprof.analysis.batch import MINUTE_S, Span, batch_means
+from leapprof.analysis.cycle import without_daily_swing
 from leapprof.model import BatchMeans, Estimate, Interval, Series
 
 CONFIDENCE = 0.95
@@ -55,15 +56,36 @@ def inflation(autocorrelation: float, bias: float) -> float:
     return math.sqrt((1 + r) / (1 - r))
 
 
-def standard_error(batch: NDArray[np.float64]) -> float:
-    """Return the AR(1)-adjusted standard error of the mean of (k,) batch means, k >= 2."""
-    plain = float(batch.std(ddof=1)) / math.sqrt(batch.size)
+def ar1_factor(batch: NDArray[np.float64], taken: int = 0) -> float:
+    """Return by how much autocorrelation widens; 1 with few batches.
+
+    Args:
+        batch: (k,) batch means.
+        taken: parameters that were fitted to them; each lowers the autocorrelation that is seen.
+    """
     if batch.size < FEWEST_FOR_LAG1:
-        return plain
-    return plain * inflation(lag1(batch), 1 / batch.size)
+        return 1.0
+    return inflation(lag1(batch), (1 + taken) / batch.size)
 
 
-def mean_interval(batch: NDArray[np.float64], *, non_negative: bool, largest_share: float = 0.0) -> Interval:
+def standard_error(batch: NDArray[np.float64], factor: float | None = None) -> float:
+    """Return the AR(1)-adjusted standard error of the mean of (k,) batch means, k >= 2.
+
+    Args:
+        batch: the means.
+        factor: by how much autocorrelation widens; None: as it is seen in the means.
+    """
+    widening = ar1_factor(batch) if factor is None else factor
+    return float(batch.std(ddof=1)) / math.sqrt(batch.size) * widening
+
+
+def mean_interval(
+    batch: NDArray[np.float64],
+    *,
+    non_negative: bool,
+    largest_share: float = 0.0,
+    factor: float | None = None,
+) -> Interval:
     """Return the 95 % interval of the mean of (k,) batch means, k >= 2.
 
     Args:
@@ -71,9 +93,10 @@ def mean_interval(batch: NDArray[np.float64], *, non_negative: bool, largest_sha
         non_negative: the metric cannot be below 0: the log-scale interval joins in.
         largest_share: part of the mean that the single largest burst makes up; the upper limit allows for
             one more such, because the tail of a bursty process is mostly unseen.
+        factor: by how much autocorrelation widens; None: as it is seen in the means.
     """
     k, mean = batch.size, float(batch.mean())
-    se = standard_error(batch)
+    se = standard_error(batch, factor)
     t = t_quantile(0.5 + CONFIDENCE / 2, k - 1)
     skew = _skewness(batch) / math.sqrt(k) if k >= FEWEST_FOR_SKEW else 0.0
     low, high = mean - _willink(skew, t) * se, mean - _willink(skew, -t) * se
@@ -85,7 +108,11 @@ def mean_interval(batch: NDArray[np.float64], *, non_negative: bool, largest_sha
 
 
 def estimate(
-    batches: BatchMeans | None, series: Series | None = None, *, total_per_s: float | None = None
+    batches: BatchMeans | None,
+    series: Series | None = None,
+    *,
+    total_per_s: float | None = None,
+    on_off: bool = False,
 ) -> Estimate | None:
     """Return the estimate of one metric in one phase; None without a finite sample.
 
@@ -93,6 +120,7 @@ def estimate(
         batches: its batch means; None or fewer than two when the window is too short for an interval.
         series: its samples within the window; None when only batch means are known.
         total_per_s: mean rate from the whole counter, bytes of gaps included; it becomes the mean.
+        on_off: it goes on and off by itself, and what looks like the swing of a day is none.
     """
     value, weight = _finite(series)
     mean = _mean(value, weight, batches, total_per_s)
@@ -108,7 +136,8 @@ def estimate(
     )  # fmt: skip
     if batches is None or batches.mean.size < FEWEST_BATCHES:
         return plain
-    return _with_interval(plain, batches, value, weight)
+    steady = (batches.mean, 0) if on_off else without_daily_swing(batches)
+    return _with_interval(plain, batches, (value, weight), steady)
 
 
 def zero_rate_interval(duration_s: float, largest_burst: float) -> Interval:
@@ -181,24 +210,35 @@ def quantile_interval(series: Series, span: Span, probability: float) -> tuple[f
 
 
 def _with_interval(
-    plain: Estimate, batches: BatchMeans, value: NDArray[np.float64], weight: NDArray[np.float64]
+    plain: Estimate,
+    batches: BatchMeans,
+    samples: tuple[NDArray[np.float64], NDArray[np.float64]],
+    steady: tuple[NDArray[np.float64], int],
 ) -> Estimate:
-    """Return the estimate with interval, standard error and effective samples."""
-    batch = batches.mean
+    """Return the estimate with interval, standard error and effective samples.
+
+    Args:
+        plain: without them.
+        batches: batch means.
+        samples: values and weights; empty when only batch means are known.
+        steady: what the autocorrelation is seen in, and the waves that were taken out.
+    """
+    batch, (value, weight) = batches.mean, samples
     share = _largest_excess(value, weight) if batches.non_negative else 0.0
-    around = mean_interval(batch, non_negative=batches.non_negative, largest_share=share)
+    factor = ar1_factor(*steady)
+    around = mean_interval(batch, non_negative=batches.non_negative, largest_share=share, factor=factor)
     shift = plain.mean - float(batch.mean())
     low, high = around.low + shift, around.high + shift
     if batches.non_negative:
         low = max(low, 0.0)
-    se = standard_error(batch)
+    se = standard_error(batch, factor)
     return replace(
         plain,
         ci95=Interval(low=min(low, plain.mean), high=max(high, plain.mean)),
         effective_samples=_effective_samples(value if value.size else batch, se),
         standard_error=se,
         degrees_of_freedom=int(batch.size - 1),
-        lag1=lag1(batch),
+        lag1=lag1(steady[0]),
         batches=int(batch.size),
     )
 

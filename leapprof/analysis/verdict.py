@@ -27,7 +27,9 @@ PRELIMINARY_WIDENING = 2.0
 ON_OFF_SPREAD = 0.5
 """Half-minute means that deviate from their mean by half of it or more: something goes on and off."""
 ON_OFF_MEMORY_S = 1200.0
-"""Such a metric is long-range dependent for all that is known; a short window cannot tell."""
+"""Such a metric is long-range dependent for all that is known; within less than 20 times this no mean is known."""
+ON_OFF_FULL_FROM_S = 3.0 * DAY_S
+"""Its memory has no end: within a day its intervals hold in 90 of 100 only, so whole days have to tell."""
 RANGE_WIDENING = 1.5
 """Where no mean is known: how far beyond the ranges seen the unseen may reach."""
 ALPHA = 0.05
@@ -140,9 +142,9 @@ def memory_s(estimate: Estimate, prior_s: float) -> float:
 
 def needed_design_s(sides: Sides, traits: Traits) -> float:
     """Return how long each side has to be for a full grade."""
-    prior_s = max(traits.memory_s, ON_OFF_MEMORY_S) if sides.on_off else traits.memory_s
-    memory = max(memory_s(sides.before, prior_s), memory_s(sides.after, prior_s))
-    return max(FULL_FROM_S, MEMORIES_NEEDED * memory)
+    memory = max(memory_s(sides.before, traits.memory_s), memory_s(sides.after, traits.memory_s))
+    least_s = ON_OFF_FULL_FROM_S if sides.on_off else FULL_FROM_S
+    return max(least_s, MEMORIES_NEEDED * memory)
 
 
 def judge(effect: Effect, p_adjusted: float | None, sides: Sides, traits: Traits) -> Judgement:

@@ -13,7 +13,7 @@ from leapprof.analysis.estimate import (
     upper_limit_only,
     zero_rate_interval,
 )
-from leapprof.analysis.verdict import Bursts, dominated
+from leapprof.analysis.verdict import ON_OFF_SPREAD, Bursts, dominated
 from leapprof.assess.compute import Context, Measured
 from leapprof.assess.metrics import MetricSpec
 from leapprof.assess.samples import Samples, read_samples
@@ -81,7 +81,8 @@ def measure(spec: MetricSpec, side: CutSide, samples: Samples, context: Context)
     total, lower_bound = _total(measured, side, samples)
     length_s = batch_length_s(side.span.duration_s * (1 + 1e-9) + _usual_s(series))
     batches = batch_means(series, side.span, length_s) if length_s else None
-    found = estimate(batches, series, total_per_s=total)
+    spread = 0.0 if spec.bursty or spec.unit == "bytes" else relative_spread(series, side.span)
+    found = estimate(batches, series, total_per_s=total, on_off=spread > ON_OFF_SPREAD)
     if found is None:
         return None
     bursts, largest = None, 0.0
@@ -98,7 +99,7 @@ def measure(spec: MetricSpec, side: CutSide, samples: Samples, context: Context)
         batches=batches,
         bursts=bursts,
         largest_burst=largest,
-        spread=0.0 if spec.bursty or spec.unit == "bytes" else relative_spread(series, side.span),
+        spread=spread,
         lower_bound=lower_bound,
     )
 

@@ -121,7 +121,7 @@ def test_other_hours_need_an_effect_beyond_the_swing_of_a_day():
 
 
 def test_what_goes_on_and_off_needs_longer():
-    """Twenty times 20 minutes."""
+    """Three whole days: its memory has no end."""
     found = judged(known(10), known(4), on_off=True)
     assert found.grade is Grade.PRELIMINARY
-    assert found.design_seconds == 24_000
+    assert found.design_seconds == 3 * 86_400
