@@ -5,6 +5,7 @@ as in reports.
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -45,11 +46,26 @@ def _write(recording: LoadedRecording, name: str, path: Path, form: str) -> None
 
     table = recording.table(name)
     data = to_arrow(_guarded(table) if form == "csv" else table)
-    with translated(path):
+    with whole_or_not(path):
         if form == "csv":
             pyarrow.csv.write_csv(data, path)
         else:
             pyarrow.parquet.write_table(data, path, compression="zstd")
+
+
+@contextmanager
+def whole_or_not(path: Path) -> Iterator[None]:
+    """Write a new file: half of one is removed when the disk refuses, so that the export can be made again.
+
+    Raises:
+        StoreError: the disk refuses.
+    """
+    with translated(path):
+        try:
+            yield
+        except OSError:
+            path.unlink(missing_ok=True)
+            raise
 
 
 def _guarded(table: Table) -> Table:

@@ -4,6 +4,7 @@ from itertools import chain
 from pathlib import Path
 
 from leapprof.assess.load import LoadedRecording
+from leapprof.cli.export_files import whole_or_not
 from leapprof.errors import ConfigError
 from leapprof.ingest.exposition import manifest_lines, table_lines
 from leapprof.store.guard import translated
@@ -31,7 +32,7 @@ def export_openmetrics(recording: LoadedRecording, out: Path) -> Path:
             file = path.open("x", encoding="utf-8")
         except FileExistsError as error:
             raise ConfigError(f"{path} exists already; give another directory", key="out") from error
-    with translated(path), file:
+    with whole_or_not(path), file:
         tables = (table_lines(recording.table(name), labels) for name in recording.table_names)
         for text in chain(manifest_lines(manifest, labels), *tables):
             file.write(text)

@@ -14,6 +14,7 @@ import pytest
 
 from leapprof.assess.load import load
 from leapprof.store import open_recording
+from tests.support.own_mounts import fill, small_disk
 
 CLI = "import sys; from leapprof.cli.main import main; main()"
 KILLS = int(os.environ.get("LEAPPROF_FAULT_KILLS", "5"))
@@ -103,69 +104,37 @@ def test_stopped_and_continued_like_a_laptop_asleep(tmp_path: Path) -> None:
     assert missing_s <= told_s + 0.5
 
 
-def small_disk(path: Path, size: str) -> bool:
-    """Return whether a small tmpfs could be mounted there."""
-    path.mkdir(parents=True)
-    words = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(path)]
-    return os.geteuid() == 0 and subprocess.run(words, capture_output=True, check=False).returncode == 0
-
-
-@pytest.fixture
-def mounts(tmp_path: Path):
-    """Mount small file systems; unmount them afterwards."""
-    mounted: list[Path] = []
-
-    def mount(name: str, size: str) -> Path:
-        path = tmp_path / name
-        if not small_disk(path, size):
-            pytest.skip("mount: a tmpfs needs root")
-        mounted.append(path)
-        return path
-
-    yield mount
-    for path in mounted:
-        subprocess.run(["umount", "-l", str(path)], check=False)
-
-
-def fill(directory: Path, leave_bytes: int) -> None:
-    """Leave so many bytes free."""
-    free = os.statvfs(directory)
-    size = free.f_bavail * free.f_frsize - leave_bytes
-    with (directory / "ballast").open("wb") as out:
-        out.write(b"\0" * max(size, 0))
-
-
 @pytest.mark.parametrize("leave_bytes", [0, 40_000, 120_000], ids=["create", "append", "later"])
-def test_the_disk_is_full(mounts, leave_bytes: int) -> None:
+def test_the_disk_is_full(tmp_path: Path, leave_bytes: int) -> None:
     """Wherever the disk fills up, exit code 5 or 2 says so in one line, and what was recorded before is read."""
-    disk = mounts("disk", "2m")
-    fill(disk, leave_bytes)
-    with start(disk) as process:
-        out, err = process.communicate(timeout=LIMIT_S)
-    assert process.returncode in (2, 5), err
-    assert "Traceback" not in err
-    assert "full" in err or "No space left" in err, err
-    directory = directory_of(disk)
-    if directory is not None and leave_bytes > 40_000:
-        sequence = load(directory).table("host", ()).integers["seq"].values.tolist()
-        assert sequence == list(range(1, len(sequence) + 1))
-        assert sequence
-    assert "journal" not in out
+    with small_disk(tmp_path / "disk", "2m") as disk:
+        fill(disk, leave_bytes)
+        with start(disk) as process:
+            out, err = process.communicate(timeout=LIMIT_S)
+        assert process.returncode in (2, 5), err
+        assert "Traceback" not in err
+        assert "full" in err or "No space left" in err, err
+        directory = directory_of(disk)
+        if directory is not None and leave_bytes > 40_000:
+            sequence = load(directory).table("host", ()).integers["seq"].values.tolist()
+            assert sequence == list(range(1, len(sequence) + 1))
+            assert sequence
+        assert "journal" not in out
 
 
-def test_the_disk_is_full_when_it_is_sealed(mounts) -> None:
+def test_the_disk_is_full_when_it_is_sealed(tmp_path: Path) -> None:
     """The frames stay in the journal and are read from there; exit code 5."""
-    disk = mounts("disk", "3m")
-    with start(disk) as process:
-        wait_for(lambda: frames(disk) >= 10)
-        fill(disk, 0)
-        process.send_signal(signal.SIGTERM)
-        _, err = process.communicate(timeout=LIMIT_S)
-    directory = directory_of(disk)
-    assert directory is not None
-    assert process.returncode == 5, err
-    assert "the disk is full" in err
-    assert load(directory).table("host", ()).rows >= 10
+    with small_disk(tmp_path / "disk", "3m") as disk:
+        with start(disk) as process:
+            wait_for(lambda: frames(disk) >= 10)
+            fill(disk, 0)
+            process.send_signal(signal.SIGTERM)
+            _, err = process.communicate(timeout=LIMIT_S)
+        directory = directory_of(disk)
+        assert directory is not None
+        assert process.returncode == 5, err
+        assert "the disk is full" in err
+        assert load(directory).table("host", ()).rows >= 10
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes into a read-only directory")
@@ -181,12 +150,12 @@ def test_a_directory_that_may_not_be_written(tmp_path: Path) -> None:
     assert "cannot write there" in err
 
 
-def test_a_read_only_file_system(mounts) -> None:
+def test_a_read_only_file_system(tmp_path: Path) -> None:
     """Exit code 2 before anything is sampled, with the directory in the message."""
-    disk = mounts("disk", "1m")
-    subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
-    with start(disk / "out") as process:
-        _, err = process.communicate(timeout=LIMIT_S)
-    assert process.returncode == 2, err
-    assert "cannot write there" in err
-    assert str(disk) in err
+    with small_disk(tmp_path / "disk", "1m") as disk:
+        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+        with start(disk / "out") as process:
+            _, err = process.communicate(timeout=LIMIT_S)
+        assert process.returncode == 2, err
+        assert "cannot write there" in err
+        assert str(disk) in err
