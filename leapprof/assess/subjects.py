@@ -70,7 +70,7 @@ def device_pairs(before: CutSide, after: CutSide) -> tuple[DevicePair, ...]:
     """Return drives first, then the logical devices that carry a role: views of the drives below them."""
     first, second = before.side.recording, after.side.recording
     roles_before, roles_after = roles_of(first), roles_of(second)
-    shown_before, shown_after = _shown(first, roles_before), _shown(second, roles_after)
+    shown_before, shown_after = shown_devices(first, roles_before), shown_devices(second, roles_after)
     pairs = pair_devices(shown_before, shown_after)
     left = tuple(d for d in shown_before if d.name not in {a.name for a, _ in pairs})
     left_after = tuple(d for d in shown_after if d.name not in {b.name for _, b in pairs})
@@ -167,7 +167,7 @@ def _host_roles(recording: Recording) -> Iterator[tuple[str, str]]:
         yield from ((leaf, "swap") for leaf in leaves)
 
 
-def _shown(recording: Recording, roles: dict[str, set[str]]) -> tuple[Device, ...]:
+def shown_devices(recording: Recording, roles: dict[str, set[str]]) -> tuple[Device, ...]:
     """Return the drives and the logical devices that carry a role."""
     drives = recording.topology.physical()
     views = tuple(

@@ -96,9 +96,10 @@ def _subjects(recording: RecordingTables, kind: SubjectKind) -> list[tuple[Subje
 
 
 def _devices(recording: RecordingTables) -> tuple[str, ...]:
-    """Return the drives; all devices that were sampled where the topology is not known."""
-    physical = tuple(device.name for device in recording.manifest.topology.physical())
-    return physical or _names(recording, "device", "device")
+    """Return the drives, then what carries a role above them; all that was sampled where no topology is known."""
+    manifest = recording.manifest
+    known = tuple(device.name for device in shown_devices(manifest, roles_of(manifest)))
+    return known or _names(recording, "device", "device")
 
 
 def _names(recording: RecordingTables, table: str, column: str) -> tuple[str, ...]:

@@ -108,6 +108,8 @@ def percent_change_text(ratio: float | None) -> str:
     if ratio >= _PERCENT_UP_TO:
         return ratio_text(ratio)
     change = (ratio - 1) * 100
+    if round(change, 1) == 0:
+        return f"0.0{_UNBREAKABLE}%"
     return f"{change:+,.1f}{_UNBREAKABLE}%".replace("-", _MINUS)
 
 

@@ -208,10 +208,10 @@ def wear_rows(comparison: Comparison) -> tuple[WearRow, ...]:
 
 
 def _wear_figure(comparison: Comparison) -> KeyFigure | None:
-    """Return the yearly writes of one drive: one whose writes changed, and of these the state's, comes first."""
+    """Return the yearly writes of one device: whose writes changed, then the state's, most directly, comes first."""
     metrics = {m.subject.device: m for m in comparison.metrics if m.name == "device.write_bytes_per_s"}
     found = [(w, w.before, w.after, metrics[w.device]) for w in comparison.wear if w.device in metrics]
-    found.sort(key=lambda f: (f[3].verdict in _UNDECIDED, "state" not in (f[0].role or "").split(", ")))
+    found.sort(key=lambda f: (f[3].verdict in _UNDECIDED, *_far_from_state(f[3])))
     for _, before, after, metric in found:
         if before is not None and after is not None:
             row = metric_row(metric, comparison)
@@ -225,6 +225,12 @@ def _wear_figure(comparison: Comparison) -> KeyFigure | None:
                 sign=row.sign,
             )
     return None
+
+
+def _far_from_state(metric: MetricComparison) -> tuple[bool, bool]:
+    """Return what puts a device behind others: it carries no state, or also what lies beside it."""
+    holds_state = "state" in (metric.subject.role or "").split(", ")
+    return not holds_state, not (metric.view_of and metric.headline)
 
 
 def _metric_figure(metric: MetricComparison, comparison: Comparison) -> KeyFigure:

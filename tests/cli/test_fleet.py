@@ -4,15 +4,9 @@ import json
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
-from leapprof.importers.blocks import Block, Imported
-from leapprof.importers.recording import write_recording
-from leapprof.model import Host
-
-HOUR = 3600
-START_NS = 1_700_000_000 * 10**9
+from tests.support.fleets import recorded
 
 
 def _program(*arguments):
@@ -25,20 +19,6 @@ def _program(*arguments):
     )
 
 
-def _recorded(directory, name, phase, busy, seed):
-    rng = np.random.default_rng(seed)
-    times = np.arange(0, 2 * HOUR, 5)
-    shift = 0 if phase == "before" else 100 * HOUR
-    load = np.clip(busy * rng.gamma(50, 1 / 50, times.size), 0, 1)
-    columns = {"cpu_nice_ticks_total": np.zeros(times.size), "cpu_system_ticks_total": np.zeros(times.size)}
-    columns["cpu_user_ticks_total"] = np.cumsum(load * 500)
-    columns["cpu_idle_ticks_total"] = np.cumsum((1 - load) * 500)
-    wall_ns = START_NS + (times + shift) * 10**9
-    block = Block(table="host", texts={}, wall_ns=wall_ns, columns=columns)
-    host = Imported(host=Host(name=name, boot_id=""), source="test", interval_s=5.0, blocks=(block,))
-    return write_recording(host, directory, phase=phase, command="")
-
-
 @pytest.fixture(scope="module")
 def pairs(tmp_path_factory):
     """Return a file of four changed hosts and two controls."""
@@ -46,8 +26,8 @@ def pairs(tmp_path_factory):
     lines = []
     for number in range(6):
         control = number >= 4
-        before = _recorded(directory, f"h{number}", "before", 0.6, number)
-        after = _recorded(directory, f"h{number}", "after", 0.6 if control else 0.4, 100 + number)
+        before = recorded(directory, f"h{number}", "before", 0.6, number)
+        after = recorded(directory, f"h{number}", "after", 0.6 if control else 0.4, 100 + number)
         lines += ["[[pairs]]", f'host = "h{number}"', f'before = "{before.name}"', f'after = "{after.name}"']
         lines += ["control = true"] if control else []
     file = directory / "pairs.toml"
