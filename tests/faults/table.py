@@ -6,7 +6,7 @@ or is left out here is named as such in the page.
 
 import ast
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,11 +15,11 @@ PAGE = ROOT / "docs" / "faults.md"
 HEAD = """# What it survives
 
 Made by `python -m tests.faults.table` from tests that plant each fault (they are part of `make test`). *What holds* is
-the test's own sentence. `LEAPPROF_FAULT_KILLS=100` kills a hundred times, `LEAPPROF_FAULT_CUT_S=600` cuts the network
-for ten minutes.
+the test's own sentence; *measured* is what it saw when the page was made, where it tells a figure.
+`LEAPPROF_FAULT_KILLS=100` kills a hundred times, `LEAPPROF_FAULT_CUT_S=3,30,600` cuts the network for so many seconds.
 
-| fault | what holds | test |
-|---|---|---|
+| fault | what holds | measured | test |
+|---|---|---|---|
 """
 
 
@@ -47,13 +47,20 @@ FAULTS = (
         "e2e/test_recording.py::test_a_lost_connection_is_a_gap_and_no_spike",
     ),
     _fault(
-        "network cut: every packet swallowed", "faults/test_connection.py::test_the_network_is_cut_without_a_word"
+        "network cut: every packet swallowed",
+        "faults/test_connection.py::test_the_network_is_cut_without_a_word",
+        "faults/test_connection.py::test_the_cable_is_pulled",
     ),
     _fault(
         "connection lost while a spool samples on",
         "recorder/test_spooling.py::test_a_lost_connection_costs_a_spool_no_sample",
     ),
     _fault("host rebooted", "recorder/test_keeper.py::test_a_reboot_is_an_event_and_a_gap"),
+    _fault(
+        "experiment killed at any moment",
+        "experiment/test_runs.py::test_a_killed_run_goes_on_and_makes_the_change_once",
+        "experiment/test_runs.py::test_a_run_killed_in_the_middle_of_a_change_makes_it_once",
+    ),
     _fault("nodeos restarted", "e2e/test_recording.py::test_a_restart_is_an_event_and_no_spike"),
     _fault(
         "nodeos gone, another program in its place",
@@ -63,6 +70,11 @@ FAULTS = (
         "disk of the collector full",
         "faults/test_collector.py::test_the_disk_is_full",
         "faults/test_collector.py::test_the_disk_is_full_when_it_is_sealed",
+        "faults/test_full_disk.py::test_the_disk_is_full_while_exporting",
+        "faults/test_full_disk.py::test_the_disk_is_full_while_a_report_is_written",
+        "faults/test_full_disk.py::test_the_disk_is_full_while_importing",
+        "faults/test_full_disk.py::test_the_disk_is_full_while_a_probe_of_delay_records",
+        "faults/test_full_disk.py::test_the_disk_is_full_while_an_experiment_runs",
     ),
     _fault(
         "clock of the host stepped by ±1 h",
@@ -127,11 +139,14 @@ def sentence_of(test: str) -> str:
     raise LookupError(f"no test with a sentence: {test}")
 
 
-def page(outcomes: Mapping[str, str] | None = None) -> str:
+def page(
+    outcomes: Mapping[str, str] | None = None, figures: Mapping[str, Sequence[str]] | None = None
+) -> str:
     """Return the page.
 
     Args:
         outcomes: test → ``passed``, or what else became of it; None: nothing ran, all are taken to have passed.
+        figures: test → what it measured.
     """
     rows = []
     for fault in FAULTS:
@@ -139,19 +154,21 @@ def page(outcomes: Mapping[str, str] | None = None) -> str:
             outcome = "passed" if outcomes is None else outcomes.get(test, "did not run")
             told = sentence_of(test).replace("|", "\\|")
             shown = told if outcome == "passed" else f"{told} **({outcome})**"
+            seen = "; ".join((figures or {}).get(test, ()))
             name = test.partition("::")[2].removeprefix("test_").replace("_", " ")
             path = f"../tests/{test.partition('::')[0]}"
-            rows.append(f"| {fault.what if index == 0 else ''} | {shown} | [{name}]({path}) |\n")
+            rows.append(f"| {fault.what if index == 0 else ''} | {shown} | {seen} | [{name}]({path}) |\n")
     return HEAD + "".join(rows)
 
 
 class Outcomes:
-    """A plugin of pytest that remembers what became of each test: the worst of its parameters."""
+    """A plugin of pytest that remembers what became of each test, the worst of its parameters, and its figures."""
 
     ORDER = ("passed", "left out here", "failed")
 
     def __init__(self) -> None:
         self.found: dict[str, str] = {}
+        self.figures: dict[str, list[str]] = {}
 
     def pytest_runtest_logreport(self, report: object) -> None:
         test = report.nodeid.removeprefix("tests/").partition("[")[0]  # type: ignore[attr-defined]
@@ -159,6 +176,9 @@ class Outcomes:
         if report.when == "call" or outcome != "passed":  # type: ignore[attr-defined]
             named = {"passed": "passed", "skipped": "left out here"}.get(outcome, "failed")
             self.found[test] = max(self.found.get(test, "passed"), named, key=self.ORDER.index)
+        if report.when == "call":  # type: ignore[attr-defined]
+            told = [text for name, text in report.user_properties if name == "figure"]  # type: ignore[attr-defined]
+            self.figures.setdefault(test, []).extend(told)
 
 
 def main() -> int:
@@ -168,7 +188,7 @@ def main() -> int:
     outcomes = Outcomes()
     tests = [f"tests/{test}" for fault in FAULTS for test in fault.tests]
     status = pytest.main(["-q", *tests], plugins=[outcomes])
-    PAGE.write_text(page(outcomes.found), encoding="utf-8")
+    PAGE.write_text(page(outcomes.found, outcomes.figures), encoding="utf-8")
     return int(status)
 
 

@@ -140,12 +140,12 @@ def cut_and_mend(
 @pytest.mark.parametrize("cut_s", CUTS_S)
 @pytest.mark.timeout(max(CUTS_S) + 400)
 def test_the_network_is_cut_without_a_word(
-    tmp_path: Path, cut_s: float, record_property: Callable[[str, object], None]
+    tmp_path: Path, cut_s: float, figure: Callable[[str], None]
 ) -> None:
     """The silence is noticed, the host is tried again, samples go on, and each hole is a gap that has a reason."""
     with sshd(tmp_path) as server:
         proxy = SwallowingProxy(server.port)
-        record_property("figure", cut_and_mend(tmp_path, server, proxy, ("127.0.0.1", proxy.port), cut_s))
+        figure(cut_and_mend(tmp_path, server, proxy, ("127.0.0.1", proxy.port), cut_s))
         proxy.close()
 
 
@@ -153,18 +153,14 @@ def test_the_network_is_cut_without_a_word(
 @pytest.mark.skipif(bool(cut_network.missing()), reason=cut_network.missing() or "a cable can be made")
 @pytest.mark.parametrize("cut_s", CUTS_S)
 @pytest.mark.timeout(max(CUTS_S) + 400)
-def test_the_cable_is_pulled(
-    tmp_path: Path, cut_s: float, record_property: Callable[[str, object], None]
-) -> None:
+def test_the_cable_is_pulled(tmp_path: Path, cut_s: float, figure: Callable[[str], None]) -> None:
     """The same over a veth pair between two network namespaces, whose far end is taken down and up."""
     cable = Cable()
     port = free_port()
     try:
         with sshd(tmp_path, options=(f"ListenAddress {cut_network.FAR}:{port}",)) as server:
             where = (cut_network.FAR, port)
-            record_property(
-                "figure", cable.at_near_end(lambda: cut_and_mend(tmp_path, server, cable, where, cut_s))
-            )
+            figure(cable.at_near_end(lambda: cut_and_mend(tmp_path, server, cable, where, cut_s)))
     finally:
         cable.close()
 
