@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 
 from leapprof.cli.latency_run import Common, run_probe
@@ -46,11 +47,6 @@ def run_stream(common: Common, choice: StreamChoice) -> None:
         duration_s=parse_duration_s(choice.duration, "--duration"),
         timeout_s=common.timeout_s,
     )
-    for subscription in plan.subscriptions:
-        try:
-            subscription.check(plan.timeout_s)
-        except ProbeError as error:
-            raise SourceError(subscription.name, error.problem) from error
     settings = {
         "probe": PROBE,
         "target": ", ".join(s.name for s in plan.subscriptions),
@@ -58,7 +54,16 @@ def run_stream(common: Common, choice: StreamChoice) -> None:
         "count": str(choice.count),
         "timeout": f"{plan.timeout_s:g} s",
     }
-    run_probe(common, settings, 0.0, lambda writer, first: _Run(plan, choice.time_server, writer).run(first))
+    with ExitStack() as opened:
+        for subscription in plan.subscriptions:
+            opened.enter_context(closing(subscription))
+            try:
+                subscription.check(plan.timeout_s)
+            except ProbeError as error:
+                raise SourceError(subscription.name, error.problem) from error
+        run_probe(
+            common, settings, 0.0, lambda writer, first: _Run(plan, choice.time_server, writer).run(first)
+        )
 
 
 class _Run:

@@ -9,6 +9,7 @@ import stat
 import threading
 import time
 from collections.abc import Iterator
+from io import FileIO
 from pathlib import Path
 from typing import Protocol
 
@@ -20,6 +21,7 @@ from leapprof.units import NS_PER_MS
 _READ_BYTES = 65_536
 _MOST_LINE_BYTES = 65_536
 _BACKLOG_BYTES = 256 * 2**10
+_MOST_BACKLOG_READS = 256
 _NAP_S = 0.002
 """Between looks at a file that has not grown: what the arrival of a line is late at most."""
 _POLL_S = 0.25
@@ -27,19 +29,35 @@ _STDIN = 0
 
 
 class _Tail(Protocol):
+    def pending(self) -> bytes:
+        """Return what was written already; nothing when there is none."""
+        ...
+
     def read(self) -> bytes | None:
         """Return what was written; nothing when that is nothing for a moment, None at the end."""
         ...
+
+    def close(self) -> None: ...
 
 
 class _Pipe:
     """Standard input."""
 
+    def pending(self) -> bytes:
+        """Return what can be read at once."""
+        return self._read(0) or b""
+
     def read(self) -> bytes | None:
         """Wait a moment for bytes."""
-        if not select.select([_STDIN], [], [], _POLL_S)[0]:
+        return self._read(_POLL_S)
+
+    def _read(self, wait_s: float) -> bytes | None:
+        if not select.select([_STDIN], [], [], wait_s)[0]:
             return b""
         return os.read(_STDIN, _READ_BYTES) or None
+
+    def close(self) -> None:
+        """Standard input is not ours to close."""
 
 
 class _File:
@@ -48,21 +66,26 @@ class _File:
     def __init__(self, path: Path) -> None:
         """Open it near its end."""
         self._path = path
-        self._file = path.open("rb", buffering=0)
-        if not stat.S_ISREG(os.fstat(self._file.fileno()).st_mode):
-            self._file.close()
-            raise OSError("it is no file; give a pipe to standard input: --log -")
+        self._file = _opened(path)
         self._file.seek(max(os.fstat(self._file.fileno()).st_size - _BACKLOG_BYTES, 0))
         self._looked_s = time.monotonic()
 
+    def pending(self) -> bytes:
+        """Return what was written since."""
+        return self._file.read(_READ_BYTES) or b""
+
     def read(self) -> bytes | None:
         """Return what was written since, or sleep for a moment."""
-        data = self._file.read(_READ_BYTES)
+        data = self.pending()
         if not data:
             if time.monotonic() - self._looked_s > _POLL_S:
                 self._look()
             time.sleep(_NAP_S)
-        return data or b""
+        return data
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
 
     def _look(self) -> None:
         """Go on with the file that has the name now, from its beginning."""
@@ -71,13 +94,26 @@ class _File:
         try:
             found = self._path.stat()
             if (found.st_ino, found.st_dev) != (own.st_ino, own.st_dev):
-                fresh = self._path.open("rb", buffering=0)
+                fresh = _opened(self._path)
                 self._file.close()
                 self._file = fresh
         except OSError:
             return  # between the renaming of the old one and the making of the next
         if os.fstat(self._file.fileno()).st_size < self._file.tell():
             self._file.seek(0)
+
+
+def _opened(path: Path) -> FileIO:
+    """Return a file that is one: opening a pipe would wait for its writer, and a device may never end.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError("it is no file; pipe what it holds into --log -")
+    return FileIO(descriptor)
 
 
 class LogSubscription:
@@ -94,6 +130,11 @@ class LogSubscription:
     def name(self) -> str:
         """Return how it is called."""
         return "standard input" if self._path is None else str(self._path)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._tail is not None:
+            self._tail.close()
 
     def check(self, timeout_s: float) -> None:
         """Open it and look for a block line near its end, else wait for one.
@@ -117,8 +158,9 @@ class LogSubscription:
         """
         assert self._tail is not None
         if after is None:
-            while not stopped.is_set() and (data := self._tail.read()):
-                self._lines(data)
+            for _ in range(_MOST_BACKLOG_READS):
+                if not self._lines(self._tail.pending()):
+                    break
         yield from self._messages(timeout_s, stopped)
 
     def _messages(self, timeout_s: float, stopped: threading.Event) -> Iterator[Arrival]:

@@ -80,3 +80,7 @@ class Subscription(Protocol):
             ProbeError: the connection was lost, or nothing came within the time-out.
         """
         ...
+
+    def close(self) -> None:
+        """Let go of what is open between connections."""
+        ...

@@ -55,6 +55,9 @@ class ShipSubscription:
         """Return how it is called."""
         return self.endpoint.authority
 
+    def close(self) -> None:
+        """Nothing is open between connections."""
+
     def check(self, timeout_s: float) -> None:
         """Ask for its head block.
 

@@ -57,6 +57,9 @@ class YellowstoneSubscription:
         """Return how it is called."""
         return self.endpoint.authority
 
+    def close(self) -> None:
+        """Nothing is open between connections."""
+
     def check(self, timeout_s: float) -> None:
         """Connect, and ask for its version.
 

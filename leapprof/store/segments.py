@@ -107,7 +107,7 @@ def _write_parquet(out: BinaryIO, table: Table, covered: SegmentRange) -> None:
 def load_writer() -> None:
     """Load all that writing needs now: a second that somebody who measures does not have later."""
     import pyarrow as pa
-    import pyarrow.parquet  # noqa: F401
+    import pyarrow.parquet
 
     pa.array(np.zeros(1, dtype=np.int64))  # loads pandas
 
@@ -161,7 +161,7 @@ def select(table: Table, where: Mapping[str, str]) -> Table:
     for column, wanted in where.items():
         values = table.texts.get(column)
         keep &= values == wanted if values is not None else np.zeros(table.rows, dtype=np.bool_)
-    return _take(table, keep)
+    return table if keep.all() else _take(table, keep)
 
 
 def concatenate(name: str, tables: Sequence[Table]) -> Table:
