@@ -4,7 +4,7 @@ pyarrow decodes without the interpreter's lock, so two threads use two cores. Wh
 is not kept, nor is a mask for a column that has no missing value.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,6 +25,7 @@ Where = Mapping[str, str]
 """Text column → value that rows must have."""
 
 MAX_VALUES = 2**28  # in one reading of one file, 2 GiB: a month of 50 devices has fewer; a bomb has more
+MAX_TEXT_BYTES = 2**29  # in the texts of one file, as its footer says
 _KEY_COLUMNS = frozenset({"seq", "boottime_ns", "wall_ns", "boot"})
 _READERS = 2
 
@@ -64,8 +65,12 @@ class _Part:
 _Rows = slice | NDArray[np.intp]
 
 
-def open_parquet(path: Path) -> "pa.parquet.ParquetFile":
+def open_parquet(path: Path, coded: Sequence[str] = ()) -> "pa.parquet.ParquetFile":
     """Return a sealed file, opened.
+
+    Args:
+        path: of the file.
+        coded: text columns that stay as they are stored: numbers of the words of a dictionary.
 
     Raises:
         StoreError: it is truncated or foreign.
@@ -75,7 +80,7 @@ def open_parquet(path: Path) -> "pa.parquet.ParquetFile":
 
     with translated(path):
         try:
-            return pq.ParquetFile(path)
+            return pq.ParquetFile(path, read_dictionary=list(coded))
         except pa.ArrowException as error:
             raise StoreError(str(path), _damaged(error)) from error
 
@@ -110,17 +115,44 @@ def _read_file(path: Path, columns: Sequence[str] | None, wheres: Sequence[Where
     file = open_parquet(path)
     wanted = None if columns is None else frozenset(columns)
     names = [f.name for f in file.schema_arrow if wanted is None or f.name in wanted or _always(f)]
-    rows = file.metadata.num_rows
-    if rows * len(names) > MAX_VALUES:
-        problem = f"says that it holds {rows:,} rows, which no segment of leapprof does; move it away to read the rest"
-        raise StoreError(str(path), problem)
+    _check_size(path, file, names)
+    coded = _coded(file)
     with translated(path):
         try:
-            data = file.read(columns=names, use_threads=False)
+            data = (open_parquet(path, coded) if coded else file).read(columns=names, use_threads=False)
         except pa.ArrowException as error:
             raise StoreError(str(path), _damaged(error)) from error
     numbers, words = _from_arrow(data)
     return [_part(numbers, words, _rows_of(words, where, data.num_rows)) for where in wheres]
+
+
+def _check_size(path: Path, file: "pa.parquet.ParquetFile", names: Sequence[str]) -> None:
+    """Refuse what a small file may unpack to.
+
+    Raises:
+        StoreError: it says that it holds more than any segment of leapprof does.
+    """
+    rows = file.metadata.num_rows
+    text_bytes = sum(chunk.total_uncompressed_size for chunk in _text_chunks(file))
+    much = f"{rows:,} rows" if rows * len(names) > MAX_VALUES else ""
+    much = f"{text_bytes:,} bytes of text" if text_bytes > MAX_TEXT_BYTES else much
+    if much:
+        problem = (
+            f"says that it holds {much}, which no segment of leapprof does; move it away to read the rest"
+        )
+        raise StoreError(str(path), problem)
+
+
+def _text_chunks(file: "pa.parquet.ParquetFile") -> "Iterator[pa.parquet.ColumnChunkMetaData]":
+    groups = (file.metadata.row_group(number) for number in range(file.metadata.num_row_groups))
+    for group in groups:
+        chunks = (group.column(number) for number in range(group.num_columns))
+        yield from (chunk for chunk in chunks if chunk.physical_type == "BYTE_ARRAY")
+
+
+def _coded(file: "pa.parquet.ParquetFile") -> list[str]:
+    """Return the text columns that have a dictionary; ours have none: one word of it could be repeated without end."""
+    return sorted({chunk.path_in_schema for chunk in _text_chunks(file) if chunk.has_dictionary_page})
 
 
 def _always(wanted: "pa.Field") -> bool:
@@ -134,11 +166,13 @@ def _from_arrow(data: "pa.Table") -> tuple[dict[str, _Numbers], dict[str, _Words
 
     numbers, words = {}, {}
     for column in data.column_names:
-        chunks = data.column(column)
+        chunks = data.column(column).unify_dictionaries()
         values = chunks.chunk(0) if chunks.num_chunks == 1 else chunks.combine_chunks()
         if pa.types.is_integer(values.type):
             numbers[column] = _numbers(values if values.type == pa.int64() else values.cast(pa.int64()))
         elif pa.types.is_string(values.type):
+            words[column] = _words(values.dictionary_encode())
+        elif pa.types.is_dictionary(values.type):
             words[column] = _words(values)
     return numbers, words
 
@@ -152,8 +186,7 @@ def _numbers(values: "pa.Array") -> _Numbers:
     return _Numbers(values=found if present is None else np.where(present, found, 0), present=present)
 
 
-def _words(values: "pa.StringArray") -> _Words:
-    encoded = values.dictionary_encode()
+def _words(encoded: "pa.DictionaryArray") -> _Words:
     known = np.array([*encoded.dictionary.to_pylist(), None], dtype=object)
     codes, present = _buffer(encoded.indices, np.int32), _present(encoded.indices)
     return _Words(codes=codes if present is None else np.where(present, codes, known.size - 1), known=known)

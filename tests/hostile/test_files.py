@@ -2,6 +2,8 @@
 
 import csv
 import json
+import subprocess
+import sys
 import tracemalloc
 from dataclasses import replace
 from pathlib import Path
@@ -80,6 +82,43 @@ def test_a_parquet_bomb_is_refused_before_it_is_read(tmp_path: Path, monkeypatch
         assert tracemalloc.get_traced_memory()[1] < 10_000_000
     finally:
         tracemalloc.stop()
+
+
+BOMB_READER = """
+import resource, sys
+from pathlib import Path
+from leapprof.assess.load import load
+from leapprof.errors import LeapprofError
+from leapprof.store import open_recording
+import pyarrow.parquet
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+told = ""
+try:
+    found = open_recording(Path(sys.argv[1])).read("host")
+except LeapprofError as error:
+    told = str(error)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, told)
+"""
+
+
+@pytest.mark.parametrize("has_dictionary", [False, True], ids=["plain", "dictionary"])
+def test_a_parquet_bomb_of_text_takes_little_memory(tmp_path: Path, has_dictionary: bool) -> None:
+    """A file of some kilobytes that unpacks to a gigabyte of zeros, or to a thousand gigabytes by a dictionary."""
+    path = recording(tmp_path / "r")
+    word, times = ("\0" * 2**20, 10**6) if has_dictionary else ("\0" * 2**20, 1024)
+    texts = pa.DictionaryArray.from_arrays(pa.array(np.zeros(times, np.int32)), pa.array([word]))
+    texts = texts if has_dictionary else texts.cast(pa.string())
+    table = pa.table({"seq": pa.array(np.arange(times)), "device": texts})
+    pq.write_table(
+        table, path / "host-0001.parquet", compression="zstd", use_dictionary=["device"] if has_dictionary else False,
+        write_statistics=False, store_schema=False, row_group_size=times,
+    )  # fmt: skip
+    assert (path / "host-0001.parquet").stat().st_size < 9_000_000
+    words = [sys.executable, "-c", BOMB_READER, str(path)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=200)
+    grown_kb, _, told = done.stdout.partition(" ")
+    assert int(grown_kb) < 200_000
+    assert has_dictionary or "bytes of text" in told
 
 
 @pytest.mark.parametrize(
