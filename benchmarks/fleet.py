@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.fleet_history import DAY_S, SERIES, VERDICTS, PlannedHost, history, plan
-from tests.importers.servers import free_port, make_blocks, post, prometheus, running
+from tests.importers.servers import free_port, make_blocks, prometheus, running
 
 START = 1_700_006_400
 LINE_SAMPLES = 20_000
@@ -45,6 +45,7 @@ SETTLED_S = 1800
 LEAST_INSIDE = 0.93
 """Share of the hosts' 95 % intervals that must hold the truth."""
 TICKS_PER_S = 100
+PATIENCE_S = 1200.0
 Times = NDArray[np.int64]
 
 
@@ -92,26 +93,52 @@ def victoria(directory: Path, port: int) -> AbstractContextManager[object]:
 
 
 def fill(url: str, hosts: dict[str, PlannedHost], times: Times, change_s: int) -> None:
-    """Send the history to VictoriaMetrics: a host generated once, then copied within the server."""
+    """Send the history to VictoriaMetrics: a host generated once, then copied within the server.
+
+    What a run that was ended had filled is kept, but for the host that it was at.
+    """
     names: dict[int, list[str]] = {}
     for instance, host in hosts.items():
         names.setdefault(host.number, []).append(instance)
-    for number, (first, *others) in names.items():
-        post(url + "/api/v1/import", json_lines(first, history(hosts[first], times, change_s), times))
-        if others:
-            _get(url + "/internal/force_flush")
-            span = f"start={times[0]}&end={times[-1] + 1}"
-            match = urllib.parse.quote(f'{{instance="{first}"}}')
-            body = _get(f"{url}/api/v1/export/native?match[]={match}&{span}")
-            for other in others:
-                post(f"{url}/api/v1/import/native?extra_label=instance={other}", body)
+    for number, group in names.items():
+        if not _is_whole(url, group, times):
+            for instance in group:
+                _send(f"{url}/api/v1/admin/tsdb/delete_series?match[]={_match(instance)}")
+            _fill_host(
+                url, group, json_lines(group[0], history(hosts[group[0]], times, change_s), times), times
+            )
         if number % 10 == 9:
             print(f"  {number + 1} of {len(names)} made", flush=True)
-    _get(url + "/internal/force_flush")
+    _send(url + "/internal/force_flush")
 
 
-def _get(url: str) -> bytes:
-    with urllib.request.urlopen(url, timeout=600) as answer:
+def _fill_host(url: str, names: list[str], lines: bytes, times: Times) -> None:
+    _send(url + "/api/v1/import", lines)
+    first, *others = names
+    if not others:
+        return
+    _send(url + "/internal/force_flush")
+    span = f"start={times[0]}&end={times[-1] + 1}"
+    body = _send(f"{url}/api/v1/export/native?match[]={_match(first)}&{span}")
+    for other in others:
+        _send(f"{url}/api/v1/import/native?extra_label=instance={other}", body)
+
+
+def _is_whole(url: str, names: list[str], times: Times) -> bool:
+    """Return whether the server has the last sample of every series of some hosts."""
+    query = urllib.parse.urlencode(
+        {"query": f'count({{instance=~"{"|".join(names)}"}})', "time": int(times[-1])}
+    )
+    result = json.loads(_send(f"{url}/api/v1/query?{query}"))["data"]["result"]
+    return bool(result) and int(result[0]["value"][1]) == SERIES * len(names)
+
+
+def _match(instance: str) -> str:
+    return urllib.parse.quote(f'{{instance="{instance}"}}')
+
+
+def _send(url: str, body: bytes | None = None) -> bytes:
+    with urllib.request.urlopen(urllib.request.Request(url, data=body), timeout=PATIENCE_S) as answer:
         return bytes(answer.read())
 
 
@@ -206,9 +233,8 @@ def served(
         return
     port = free_port()
     url = f"http://127.0.0.1:{port}"
-    if not (directory / "vm").exists():
-        with victoria(directory, port):
-            fill(url, hosts, times, change_s)
+    with victoria(directory, port):
+        fill(url, hosts, times, change_s)
     with victoria(directory, port):
         yield url
 

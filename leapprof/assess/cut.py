@@ -63,11 +63,17 @@ def _seen(events: tuple[Event, ...]) -> Event | None:
 
 def _at(clock: Samples, wall_ns: int, why: str) -> Change:
     """Return the cut at a wall clock moment."""
-    moment = datetime.fromtimestamp(wall_ns // NS_PER_S, tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    moment, first, last = (
+        datetime.fromtimestamp(int(ns) // NS_PER_S, tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        for ns in (wall_ns, clock.wall_ns[0], clock.wall_ns[-1])
+    )
     before = clock.wall_ns < wall_ns
     count = int(before.sum())
     if count < 2 or count > before.size - 2:
-        raise ConfigError(f"the change at {moment} is not inside the recording", key="--change-at")
+        raise ConfigError(
+            f"the change at {moment} is not inside the recording, which goes from {first} to {last}",
+            key="--change-at",
+        )
     at = int(before.nonzero()[0][-1])
     at_s = float(clock.time_s[at])
     return Change(

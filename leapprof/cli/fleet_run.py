@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -98,7 +99,10 @@ def fleet_of_server(asked: ServerFleet) -> FleetAnswer:
     """
     if asked.change_at is None:
         raise ConfigError("say when the change was made: 2024-01-22T20:00:00Z", key="--change-at")
-    windows = _windows(asked, parse_time_ns(asked.change_at, "--change-at") // NS_PER_S)
+    change_s = parse_time_ns(asked.change_at, "--change-at") // NS_PER_S
+    if change_s >= datetime.now(UTC).timestamp():
+        raise ConfigError("the change lies in the future", key="--change-at")
+    windows = _windows(asked, change_s)
     with open_server(
         asked.url, asked.token_file, asked.basic_auth_file, asked.ca_file, asked.timeout
     ) as server:
@@ -119,7 +123,7 @@ def fleet_of_server(asked: ServerFleet) -> FleetAnswer:
 def _windows(asked: ServerFleet, change_s: int) -> tuple[BatchWindow, BatchWindow]:
     """Return the batches before the change, ending there, and those after it, from when it has settled."""
     before_s = parse_duration_s(asked.before, "--before")
-    settle_s = parse_duration_s(asked.settle, "--settle")
+    settle_s = parse_duration_s(asked.settle, "--settle", may_be_zero=True)
     after_s = parse_duration_s(asked.after, "--after")
     lengths = []
     for name, span_s in (("--before", before_s), ("--after", after_s)):

@@ -11,22 +11,25 @@ _LONGEST_S = 10 * YEAR_S
 _DURATION_PART = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)(ms|s|min|m|h|d|w)")
 
 
-def parse_duration_s(text: str, key: str) -> float:
+def parse_duration_s(text: str, key: str, *, may_be_zero: bool = False) -> float:
     """Return the seconds that ``90s``, ``1h30m``, ``6h`` or ``7d`` say.
 
     Args:
         text: as the operator wrote it.
         key: name of the option, for the message.
+        may_be_zero: 0 is an answer too.
 
     Raises:
-        ConfigError: it has another form, is 0, or longer than ten years.
+        ConfigError: it has another form, is 0 where that makes no sense, or longer than ten years.
     """
     stripped = text.strip()
+    if may_be_zero and stripped == "0":
+        return 0.0
     parts = _DURATION_PART.findall(stripped)
     if not parts or "".join(number + unit for number, unit in parts) != stripped:
         raise ConfigError(f"{quoted(text)} is no duration: write 90s, 15m, 6h, 1h30m or 7d", key=key)
     seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
-    if seconds <= 0:
+    if seconds <= 0 and not may_be_zero:
         raise ConfigError(f"{quoted(text)} is not longer than 0", key=key)
     if seconds > _LONGEST_S:
         raise ConfigError(f"{quoted(text)} is longer than ten years", key=key)

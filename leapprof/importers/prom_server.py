@@ -30,6 +30,10 @@ _TOO_MUCH = re.compile(
     r"too many|exceed|maximum resolution|timed? ?out|-search\.max|limit|expanding series|context deadline",
     re.I,
 )
+_GATEWAY_STATUS = frozenset({502, 503, 504})
+_CONNECTION = re.compile(
+    r"^HTTPS?Connection\(.*?\): (?:Failed to establish a new connection: )?(?:\[Errno -?\d+\] )?"
+)
 _TOO_MUCH_STATUS = frozenset({400, 413, 422, 429, 500, 503, 504})
 
 
@@ -108,10 +112,11 @@ class Server:
             )
             return [{str(k): str(v) for k, v in labels.items()} for labels in found or []]
 
-    def at(self, query: str, time_s: float) -> list[ServerSeries]:
-        """Return the answer to a query at one moment: a vector, or raw samples for ``metric[10m]``."""
+    def at(self, query: str, time_s: float | None = None) -> list[ServerSeries]:
+        """Return the answer to a query at one moment, or now: a vector, or raw samples for ``metric[10m]``."""
+        moment = {} if time_s is None else {"time": f"{time_s:.3f}"}
         with self._translated():
-            found = self._client.custom_query(query, params={"time": f"{time_s:.3f}", "nocache": "1"})
+            found = self._client.custom_query(query, params={**moment, "nocache": "1"})
             return [_series(item) for item in found or []]
 
     def over(self, query: str, start_s: int, end_s: int, step_s: int) -> Iterator[list[ServerSeries]]:
@@ -211,9 +216,15 @@ class Server:
 
     def _no_json(self) -> str:
         kind = self._last.kind if self._last else ""
-        what = "a web page" if "html" in kind else quoted(kind or "something")
+        what = (
+            "a web page"
+            if "html" in kind
+            else "other JSON"
+            if "json" in kind
+            else quoted(kind or "something")
+        )
         return (
-            f"answered with {what}, not with the JSON of a Prometheus API: give the root of the API "
+            f"answered with {what}, not with what a Prometheus API says: give the root of the API "
             "(http://host:9090, a cluster of VictoriaMetrics: http://host:8481/select/0/prometheus)"
         )
 
@@ -227,6 +238,10 @@ class Server:
                 name,
                 f"refused us (HTTP {last.status}): the token or password is missing, wrong or expired; "
                 "see --token-file and --basic-auth-file",
+            )
+        if last.status in _GATEWAY_STATUS and "html" in last.kind:
+            return SourceError(
+                name, f"has a gateway before it that answered HTTP {last.status}: is the server running?"
             )
         if last.status == 404 or ("html" in last.kind and last.status < 500):
             return SourceError(name, f"HTTP {last.status} {self._no_json()}")
@@ -269,4 +284,4 @@ def _reason(error: Exception) -> str:
     while inner.args and isinstance(inner.args[0], BaseException):
         inner = inner.args[0]
     reason = getattr(inner, "reason", None)
-    return quoted(str(reason or inner))
+    return quoted(_CONNECTION.sub("", str(reason or inner)))

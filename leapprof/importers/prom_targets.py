@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from leapprof.importers.prom_server import Server
 
 MAX_POINTS = 25_000
 """Evaluations a series that an import asks for; a longer stretch gets a larger step."""
+SHOWN_TARGETS = 3
 LOOK_S = 600
 LOOKS = 5
 
@@ -112,10 +114,8 @@ def find_targets(server: Server, request: FetchRequest) -> dict[str, tuple[Targe
     Raises:
         NotEnoughDataError: it has none.
     """
-    names = "|".join(name for anchors in ANCHORS.values() for name in anchors)
-    match = ",".join(part for part in (f'__name__=~"{names}"', request.selector) if part)
     found: dict[tuple[str, Exporter], dict[str, dict[str, set[str]]]] = {}
-    for labels in server.series(["{" + match + "}"], request.start_s, request.end_s):
+    for labels in server.series([_anchors(request.selector)], request.start_s, request.end_s):
         exporter = _exporter(labels.get("__name__", ""))
         if exporter is None:
             continue
@@ -126,11 +126,7 @@ def find_targets(server: Server, request: FetchRequest) -> dict[str, tuple[Targe
         of_host = found.setdefault((_host(labels, request.host_label), exporter), {})
         of_host.setdefault(matchers, {}).setdefault(labels["__name__"], set()).add(group)
     if not found:
-        raise NotEnoughDataError(
-            f"{server.access.shown}, selector {{{request.selector}}}",
-            "no series of node_exporter, process-exporter, cAdvisor or nodeos in that time",
-            "a selector and a time for which the server has data",
-        )
+        raise _nothing(server, request)
     hosts: dict[str, list[Target]] = {}
     for (host, exporter), by_matchers in sorted(found.items()):
         for matchers, by_name in sorted(by_matchers.items()):
@@ -140,6 +136,38 @@ def find_targets(server: Server, request: FetchRequest) -> dict[str, tuple[Targe
                 Target(exporter=exporter, host=host, anchor=anchor, matchers=matchers, groups=groups)
             )
     return {host: tuple(targets) for host, targets in hosts.items()}
+
+
+def _anchors(selector: str) -> str:
+    """Return a selector of the metrics that tell targets."""
+    names = "|".join(name for anchors in ANCHORS.values() for name in anchors)
+    return "{" + ",".join(part for part in (f'__name__=~"{names}"', selector) if part) + "}"
+
+
+def _nothing(server: Server, request: FetchRequest) -> NotEnoughDataError:
+    """Return why nothing was found, as far as what the server has now tells: its selector, its time, or the server."""
+    span = " to ".join(
+        datetime.fromtimestamp(moment_s, UTC).strftime("%Y-%m-%dT%H:%MZ")
+        for moment_s in (request.start_s, request.end_s)
+    )
+    need = "a server that scrapes one of them"
+    if now := _instances(server, request.selector):
+        need = f"a time of which the server has data: now it has {now}"
+    elif now := _instances(server, ""):
+        need = f"a selector that fits: without one the server has {now}"
+    return NotEnoughDataError(
+        f"{server.access.shown}, selector {{{request.selector}}}",
+        f"no series of node_exporter, process-exporter, cAdvisor or nodeos from {span}",
+        need,
+    )
+
+
+def _instances(server: Server, selector: str) -> str:
+    """Return a few of the targets that the server has now; empty when it has none."""
+    series = server.at(f"group by (instance) ({_anchors(selector)})")
+    found = sorted(one.labels.get("instance", "") for one in series)
+    more = len(found) - SHOWN_TARGETS
+    return ", ".join(found[:SHOWN_TARGETS]) + (f" and {more} more" if more > 0 else "")
 
 
 def _exporter(name: str) -> Exporter | None:

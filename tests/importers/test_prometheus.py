@@ -552,15 +552,48 @@ def test_a_server_whose_clock_is_off_is_named():
         assert [f.code for f in server_findings(server)] == ["server-clock-differs"]
 
 
+@pytest.mark.parametrize(("status", "message"), [(502, "gateway"), (404, "HTTP 404")])
+def test_pages_of_what_stands_before_a_server_are_told_from_its_answers(status, message):
+    """A gateway without a server behind it is not a refused query."""
+    with (
+        _answering(status, "text/html", b"<html/>") as url,
+        _server(url) as server,
+        pytest.raises(SourceError, match=message),
+    ):
+        server.at("up", 0)
+
+
+def test_a_server_that_is_not_there_is_said_in_plain_words():
+    """The reason without the names of the libraries that met it."""
+    with _server(f"http://127.0.0.1:{free_port()}") as server, pytest.raises(ConnectError) as caught:
+        server.at("up", 0)
+    assert str(caught.value).partition(": ")[2].startswith("cannot be reached ('Connection refused')")
+
+
 def test_a_selector_that_matches_nothing_is_no_empty_recording(url):
-    """Exit code 6, with what would be needed."""
-    with pytest.raises(NotEnoughDataError, match="no series"):
+    """Exit code 6; a server of history alone has nothing now."""
+    with pytest.raises(NotEnoughDataError, match=r"no series .* need a server that scrapes"):
         _fetch(url, 'instance="nobody"')
+
+
+def test_nothing_found_is_explained_by_what_the_server_has_now(tmp_path):
+    """Either the selector is at fault or the time."""
+    now_s = int(datetime.now(UTC).timestamp())
+    history = History(now_s - 120, now_s, 15)
+    for host in "edcba":
+        history.add("node_boot_time_seconds", f'instance="{host}:9100"', lambda t: BOOT)
+    with prometheus(tmp_path / "server", blocks=make_blocks(history.openmetrics(), tmp_path)) as current:
+        with pytest.raises(NotEnoughDataError, match=r"without one .* a:9100, b:9100, c:9100 and 2 more"):
+            _fetch(current, 'instance="nobody"', start_s=now_s - 120, end_s=now_s)
+        with pytest.raises(
+            NotEnoughDataError, match="a time of which the server has data: now it has b:9100$"
+        ):
+            _fetch(current, 'instance=~"b.*"')
 
 
 def test_a_time_without_data_is_said_so(url):
     """Ten years ago."""
-    with pytest.raises(NotEnoughDataError):
+    with pytest.raises(NotEnoughDataError, match="from 2001-09-09T01:46Z to 2001-09-10T05:33Z"):
         _fetch(url, "", start_s=1_000_000_000, end_s=1_000_100_000)
 
 
