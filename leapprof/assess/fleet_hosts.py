@@ -2,13 +2,14 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from leapprof.analysis.compare import NORMAL_975, difference
 from leapprof.analysis.estimate import estimate
 from leapprof.analysis.verdict import Threshold
 from leapprof.assess.metrics import METRICS
+from leapprof.assess.subjects import devices_of_states
 from leapprof.model import (
     BatchMeans,
     Better,
@@ -186,18 +187,9 @@ def _group(one: HostDifference, comparison: Comparison) -> str:
     )
     subject = metric.subject
     if subject.device is not None:
-        of_state = _devices_of_state(comparison)
-        return of_state.get(subject.device) or subject.role or subject.device
+        of_states = devices_of_states(comparison.before.recording)
+        if subject.device in of_states:
+            ids = of_states[subject.device]
+            return STATE if len(of_states) == 1 else f"{STATE} of {', '.join(ids)}"
+        return subject.role or subject.device
     return subject.operation or ""
-
-
-def _devices_of_state(comparison: Comparison) -> Mapping[str, str]:
-    """Return the devices right below the states: ``state``, with the nodeos's name where a host has several."""
-    recording = comparison.before.recording
-    found: dict[str, list[str]] = {}
-    for nodeos in recording.nodeos:
-        device = recording.topology.device_of(nodeos.state_dir) if nodeos.state_dir else None
-        if device is not None:
-            found.setdefault(device.name, []).append(nodeos.id)
-    alone = len(found) == 1
-    return {device: STATE if alone else f"{STATE} of {', '.join(ids)}" for device, ids in found.items()}

@@ -144,6 +144,16 @@ def roles_of(recording: Recording) -> dict[str, set[str]]:
     return roles
 
 
+def devices_of_states(recording: Recording) -> dict[str, tuple[str, ...]]:
+    """Return the devices right below the states of the nodeos processes, with the names of these."""
+    found: dict[str, tuple[str, ...]] = {}
+    for nodeos in recording.nodeos:
+        device = recording.topology.device_of(nodeos.state_dir) if nodeos.state_dir else None
+        if device is not None:
+            found[device.name] = (*found.get(device.name, ()), nodeos.id)
+    return found
+
+
 def _nodeos_roles(recording: Recording) -> Iterator[tuple[str, str]]:
     """Yield (device, role) of what the nodeos processes keep where."""
     topology = recording.topology

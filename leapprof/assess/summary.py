@@ -10,6 +10,7 @@ from leapprof.assess.compute import Context
 from leapprof.assess.latency import delay_subjects
 from leapprof.assess.metrics import METRICS, MetricSpec, SubjectKind, columns_of
 from leapprof.assess.samples import RecordingTables, read_samples
+from leapprof.assess.subjects import roles_of, shown_devices
 from leapprof.model import Nodeos, Recording, Series, Subject
 
 SHAPE_BINS = 40

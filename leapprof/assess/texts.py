@@ -3,13 +3,15 @@
 Every number of the headline is one of the metrics, with its unit and its interval.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from leapprof.analysis import verdict as rules
 from leapprof.assess.facts import change_text
 from leapprof.assess.material import Material
+from leapprof.assess.probe_runs import probe_runs
 from leapprof.assess.sides import CutSide
+from leapprof.assess.subjects import devices_of_states
 from leapprof.assess.wear import WRITES
 from leapprof.model import Effect, Grade, MetricComparison, Side, Verdict, WearComparison
 from leapprof.units import DAY_S, NS_PER_S, format_duration, format_tb_per_year, format_value
@@ -82,11 +84,14 @@ def headline(
     """
     chosen = [m for name in LABELS for m in _of(metrics, name)]
     by_device = {w.device: w for w in wear}
+    of_states = devices_of_states(sides[0].recording)
     sentences = [_count(chosen)]
     for metric in chosen:
-        sentences.append(_sentence(metric, by_device.get(metric.subject.device or ""), chosen))
-        if metric.name == WRITES and metric is chosen[0]:
-            sentences += _dirtied(metrics, sides)
+        remark = _remark(metric, chosen, of_states)
+        sentences.append(_sentence(metric, by_device.get(metric.subject.device or ""), remark))
+        owners = of_states.get(metric.subject.device or "", ())
+        if metric.name == WRITES and (owners if len(of_states) > 1 else metric is chosen[0]):
+            sentences += _dirtied(metrics, sides, owners)
     return (*sentences[:MOST_SENTENCES], *([also_changed] if also_changed else []))
 
 
@@ -114,6 +119,7 @@ def method(material: Material) -> dict[str, str]:
         "year": "365 days = 31,536,000 s",
         "window before": hours["before"],
         "window after": hours["after"],
+        **probe_runs([side.side for side in material.sides], material.metrics),
     }
 
 
@@ -162,9 +168,7 @@ def _count(chosen: list[MetricComparison]) -> str:
     return f"Of {len(chosen)} headline metric{'s' if len(chosen) > 1 else ''}: {', '.join(parts)}."
 
 
-def _sentence(
-    metric: MetricComparison, wear: WearComparison | None, chosen: Sequence[MetricComparison]
-) -> str:
+def _sentence(metric: MetricComparison, wear: WearComparison | None, remark: str) -> str:
     """Return one metric as a sentence; the effect on which the verdict stands comes first."""
     assert metric.before is not None
     assert metric.after is not None
@@ -172,7 +176,7 @@ def _sentence(
     whom = subject.device or subject.nodeos or ", ".join(filter(None, (subject.operation, subject.target)))
     before, after = (format_value(e.mean, metric.unit) for e in (metric.before, metric.after))
     plain = f"{before} before, {after} after, {short_effect(metric.difference, metric.unit)}"
-    text = f"{LABELS[metric.name]} {whom}".strip() + f"{_remark(metric, chosen)}: "
+    text = f"{LABELS[metric.name]} {whom}".strip() + f"{remark}: "
     if metric.adjusted is not None and metric.adjusted_for:
         text += f"{short_effect(metric.adjusted, metric.unit)} {metric.adjusted_for}; as it was {plain}"
     else:
@@ -185,12 +189,16 @@ def _sentence(
     return f"{text}{_ending(metric)}"
 
 
-def _remark(metric: MetricComparison, chosen: Sequence[MetricComparison]) -> str:
-    """Return what a device carries, and whose bytes are in its figures beside those of the state."""
+def _remark(
+    metric: MetricComparison, chosen: Sequence[MetricComparison], of_states: Mapping[str, tuple[str, ...]]
+) -> str:
+    """Return what a device carries, of which of several nodeos, and whose bytes are in its figures besides."""
     if not metric.subject.role:
         return ""
     if metric.view_of:
-        return f" ({metric.subject.role}; part of what its drive takes)"
+        owners = of_states.get(metric.subject.device or "", ()) if len(of_states) > 1 else ()
+        whose = f" of {', '.join(owners)}" if owners else ""
+        return f" ({metric.subject.role}{whose}; part of what its drive takes)"
     above = [m.subject.device for m in chosen if metric.subject.device in m.view_of]
     said = f"; below {', '.join(filter(None, above))}, with the bytes of all other writers" if above else ""
     return f" ({metric.subject.role}{said})"
@@ -215,9 +223,18 @@ def _own_reason(metric: MetricComparison) -> str:
     return metric.reason.removeprefix(f"{metric.adjusted_for}: ")
 
 
-def _dirtied(metrics: Sequence[MetricComparison], sides: tuple[Side, Side]) -> list[str]:
-    """Return what a stand-in itself dirtied: on a busy machine the drive's figures hold other writers' bytes."""
+def _dirtied(
+    metrics: Sequence[MetricComparison], sides: tuple[Side, Side], owners: tuple[str, ...]
+) -> list[str]:
+    """Return what a stand-in itself dirtied: on a busy machine the drive's figures hold other writers' bytes.
+
+    Args:
+        metrics: of the comparison.
+        sides: before and after.
+        owners: whose state lies on the device that was spoken of; empty: all.
+    """
     names = {n.id for side in sides for n in side.recording.nodeos if n.stand_in}
+    names &= set(owners) or names
     return [
         f"Of what was dirtied, {m.subject.nodeos} itself, which is a stand-in and no nodeos, made "
         f"{format_value(m.before.mean, m.unit)} before and {format_value(m.after.mean, m.unit)} after "
