@@ -28,6 +28,9 @@ _BINARY = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 _NOTHING_BELOW = 1e-9
 """Below a billionth of any base unit a number is rounding error, not an observation."""
 
+_TIMES = ((0.01, 1.0, "s"), (1e-4, 1e3, "ms"), (_NOTHING_BELOW, 1e6, "µs"))
+"""Seconds from which a unit of time is taken."""
+
 
 def significant(value: float, digits: int = 3) -> str:
     """Return value with that many significant digits, without exponent and with thousands separators."""
@@ -88,12 +91,20 @@ def _plain(unit: str) -> Callable[[float], str]:
     return lambda value: f"{significant(value)} {unit}".rstrip()
 
 
+def _format_seconds(value: float) -> str:
+    """Return seconds; below a hundredth in thousandths, or millionths: ``0.376 s``, ``4.24 ms``, ``28.5 µs``."""
+    for least, factor, name in _TIMES:
+        if abs(value) >= least:
+            return f"{significant(value * factor)} {name}"
+    return f"{significant(value)} s"
+
+
 _FORMATS: dict[str, Callable[[float], str]] = {
     "bytes": format_memory,
     "bytes_per_s": format_bytes_per_s,
     "tb_per_year": format_tb_per_year,
     "percent": _plain("%"),
-    "s": _plain("s"),
+    "s": _format_seconds,
     "cores": _plain("cores"),
     "per_s": _plain("/s"),
     "count": _plain(""),

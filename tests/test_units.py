@@ -69,3 +69,15 @@ def test_an_absent_value_is_a_dash() -> None:
 def test_any_number_prints(value: float, unit: str) -> None:
     """Every finite value has a text that ends in its unit."""
     assert format_value(value, unit)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (3.2, "3.20 s"), (0.376, "0.376 s"), (0.01, "0.0100 s"), (0.00424, "4.24 ms"), (-0.0028, "-2.80 ms"),
+        (2.85e-5, "28.5 µs"), (0.0, "0 s"), (1e-12, "0 s"), (1234.0, "1,234 s"),
+    ],
+)  # fmt: skip
+def test_short_times_are_printed_in_a_unit_that_fits(value, shown):
+    """Delays of packets are microseconds, those of requests milliseconds; what is long is seconds."""
+    assert format_value(value, "s") == shown

@@ -67,7 +67,6 @@ def run_histogram(server: "Server", choice: HistogramChoice) -> Path:
     directory = recording_directory(
         choice.out, choice.region, choice.phase or PROBE, first.start_s * NS_PER_S
     )
-    valid = not any(f.code == "latency-host-busy" for f in findings)
     write_served(
         ServedFacts(
             directory=directory,
@@ -84,12 +83,7 @@ def run_histogram(server: "Server", choice: HistogramChoice) -> Path:
                 "unit": ", ".join(run.unit for run in runs),
                 "block": f"{first.block_s} s",
             },
-            notes={
-                "latency_valid": "yes: nothing asked for was above 80 % CPU"
-                if valid
-                else "no: above 80 % CPU",
-                "latency_clock": "the server's wall clock",
-            },
+            notes={"latency_valid": _validity(findings), "latency_clock": _clock(server.offset_s)},
             command=shlex.join(["leapprof", *sys.argv[1:]]),
             offset_s=server.offset_s,
             wire_bytes=server.wire_bytes,
@@ -99,6 +93,22 @@ def run_histogram(server: "Server", choice: HistogramChoice) -> Path:
         tuple(findings),
     )
     return directory
+
+
+def _validity(findings: list[Finding]) -> str:
+    codes = {f.code for f in findings}
+    if "latency-host-busy" in codes:
+        return "no: above 80 % CPU"
+    if "latency-saturation-unknown" in codes:
+        return "not known: the server has no CPU of nodes, pods or a database"
+    return "yes: nothing asked for was above 80 % CPU"
+
+
+def _clock(offset_s: float | None) -> str:
+    """Return whose clock it is, and by how much it differs from ours; a second is all that HTTP dates tell."""
+    if offset_s is None:
+        return "the server's wall clock"
+    return f"the server's wall clock, {offset_s:+.0f} s from this machine's, to a second"
 
 
 def _requests(choice: HistogramChoice, target: str) -> tuple[HistogramRequest, ...]:

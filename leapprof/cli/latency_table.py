@@ -11,13 +11,11 @@ import numpy as np
 
 from leapprof.assess.latency import delay_subjects, histogram_of
 from leapprof.assess.load import LoadedRecording, load
+from leapprof.assess.probe_runs import clock_and_validity, region_of, settings_text
 from leapprof.errors import NotEnoughDataError
 from leapprof.latency.blocks import QUANTILES
 from leapprof.model import Table
 from leapprof.units import NS_PER_S, format_duration, significant
-
-_SETTING = "latency_"
-_NO_SETTINGS = frozenset({"probe", "target"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,16 +66,12 @@ def _lines(recording: LoadedRecording) -> Iterator[Line]:
     if not subjects:
         raise NotEnoughDataError(recording.path.name, "no delays", "a recording of `leapprof latency`")
     manifest = recording.manifest
-    settings = {
-        name.removeprefix(_SETTING): text
-        for name, text in manifest.host.facts.items()
-        if name.startswith(_SETTING)
-    }
+    clock, valid = clock_and_validity(manifest)
     for subject, probe, where in subjects:
         rows = recording.table("latency", None, where)
         yield Line(
             recording=recording.path.name,
-            region=manifest.host.facts.get("region", manifest.host.name),
+            region=region_of(manifest),
             probe=probe,
             operation=subject.operation or "",
             target=subject.target or "",
@@ -86,9 +80,9 @@ def _lines(recording: LoadedRecording) -> Iterator[Line]:
             count=int(rows.integers["count"].values.sum()),
             errors=int(rows.integers["errors"].values.sum()),
             delays_ns=_delays_ns(rows),
-            configuration=", ".join(f"{n} {t}" for n, t in sorted(settings.items()) if n not in _NO_SETTINGS),
-            clock=manifest.notes.get("latency_clock", "not known"),
-            valid=manifest.notes.get("latency_valid", "not known"),
+            configuration=settings_text(manifest),
+            clock=clock,
+            valid=valid,
         )
 
 

@@ -1,6 +1,7 @@
 """Delays out of histograms of a real Prometheus: published tables come back, units are not mixed up."""
 
 import json
+import re
 from datetime import UTC, datetime
 
 import numpy as np
@@ -13,6 +14,7 @@ from leapprof.assess.material import CompareOptions
 from leapprof.cli.latency import app
 from leapprof.errors import ConfigError, ConnectError, NotEnoughDataError
 from leapprof.model import Verdict
+from samples import make_temporal
 from tests.importers.servers import History, make_blocks, missing, prometheus
 
 pytestmark = pytest.mark.skipif(
@@ -132,6 +134,53 @@ def test_a_published_table_comes_out_of_its_histograms(server, tmp_path):
     assert p50.after.ci95.low == pytest.approx(0.250)
     assert p50.after.ci95.high == pytest.approx(0.400)
     assert p50.verdict in {Verdict.IMPROVED, Verdict.INCONCLUSIVE, Verdict.CHANGED}
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    """Run a Prometheus with the reconstructed histograms of the samples."""
+    directory = tmp_path_factory.mktemp("published")
+    with prometheus(directory / "server", blocks=make_blocks(make_temporal.openmetrics(), directory)) as url:
+        yield url
+
+
+@pytest.mark.parametrize(("service", "p50", "p90"), [("self-hosted", "750", "950"), ("cloud", "376", "476")])
+def test_the_published_table_is_printed(published, tmp_path, service, p50, p90):
+    """Region, dates, window, sample size, settings, clock and validity stand with it; samples/temporal is the same."""
+    result = run(
+        published, tmp_path, "--metric", "temporal_workflow_endtoend_latency", "--by", "workflow_type", "--selector",
+        f'service="{service}"', "--region", service, start=make_temporal.START_S,
+        end=make_temporal.START_S + make_temporal.SECONDS,
+    )  # fmt: skip
+    head, row, settings, *findings = result.stdout.splitlines()
+    values = dict(zip(re.split(r"  +", head), re.split(r"  +", row), strict=True))
+    assert (values["p50 ms"], values["p90 ms"], values["region"], values["values"]) == (
+        p50,
+        p90,
+        service,
+        "24000",
+    )
+    assert (values["start"], values["window"]) == ("2025-09-01 12:00:00 UTC", "1 h")
+    assert f'selector service="{service}", unit s (by its name)' in settings
+    assert "s from this machine's, to a second; valid not known" in settings
+    assert any("latency-bucket-width" in line for line in findings)
+    kept = load(make_temporal.HERE / service)
+    assert kept.manifest.reconstructed == make_temporal.SOURCE
+    (found,) = tmp_path.iterdir()
+    for name in ("p50_ns", "p90_ns", "count"):
+        ours, theirs = (r.table("latency").integers[name].values for r in (load(found), kept))
+        assert ours.tolist() == theirs.tolist()
+
+
+def test_the_published_ratio_is_that_of_the_buckets():
+    """50.1 % at p50 and p90, while all that the histograms tell is 500 to 1000 ms against 250 to 500 ms."""
+    pair = [load(make_temporal.HERE / service) for service in ("self-hosted", "cloud")]
+    metrics = {m.name: m for m in compare(*pair, CompareOptions(across=True)).metrics}
+    for name in ("p50", "p90"):
+        found = metrics[f"latency.histogram.{name}_s"]
+        assert found.ratio.value == pytest.approx(0.501, abs=0.0005)
+        assert (found.before.ci95.low, found.before.ci95.high) == pytest.approx((0.5, 1.0))
+        assert (found.after.ci95.low, found.after.ci95.high) == pytest.approx((0.25, 0.5))
 
 
 def test_only_the_operations_of_the_mapping_are_read(server, tmp_path):
