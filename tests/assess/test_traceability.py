@@ -16,11 +16,12 @@ TEMPLATES = {found.code: found for found in runpy.run_path(str(MAKE_DOCS))["foun
 """What the source writes of each finding: its own numbers are constants, those in place of ``…`` are figures."""
 TOKEN = re.compile(
     r"(?<![\w.,/-])(?P<text>[\d,]*\d(?:\.\d+)?(?: "
-    r"(?:[kMGTP]?B(?:/s)?|[KMGT]iB|%|points|cores|/s|TB/year|years|(?:d|h|min|s)(?: \d+ (?:h|min|s))?)(?![\w/]))?)"
+    r"(?:[kMGTP]?B(?:/s)?|[KMGT]iB|%|points|cores|/s|TB/year|years|[mµ]s|(?:d|h|min|s)(?: \d+ (?:h|min|s))?)"
+    r"(?![\w/]))?)"
 )
-CONSTANTS = {"20 min", "20", "95 %", "2 MiB", "1 % point 1.628", "1 %", "1.628"}
+CONSTANTS = {"20 min", "20", "95 %", "2 MiB", "1 % point 1.628", "1 %", "1.628", "99"}
 """The least length, the fewest independent samples, the level of intervals, a huge page, the 1 % point of the change
-test: what method names in words."""
+test, a percentile: what method names in words."""
 UNITS = {"cpu_seconds": "s"}
 
 
@@ -138,7 +139,14 @@ def in_unit(value, unit):
         text = significant(abs(value))
     yield from (text, text.replace(" %", " points"), text.rpartition(" ")[0])
     if unit == "s":
-        yield format_duration(abs(value))
+        thousandths = significant(1000 * abs(value))
+        yield from (
+            format_duration(abs(value)),
+            thousandths,
+            f"{thousandths} ms",
+            thousandths.replace(",", ""),
+        )
+        yield f"{thousandths.replace(',', '')} ms"
 
 
 def of_metric(metric):
@@ -148,6 +156,8 @@ def of_metric(metric):
     for side in filter(None, (metric["before"], metric["after"])):
         worth = (side["effective_samples"], max(side["bursts"], 1) if side["bursts"] is not None else None)
         yield from (f"{number:.0f}" for number in worth if number is not None)
+    if metric["ratio"]:
+        yield f"{significant(100 * metric['ratio']['value'])} %"
     seconds = [metric["design_seconds"], metric["needed_seconds"]]
     seconds += [metric[side]["covered_seconds"] for side in ("before", "after") if metric[side]]
     yield from (format_duration(s) for s in seconds if s is not None)
