@@ -21,6 +21,7 @@ A message says where, what was expected, what was found and what to do.
 """
 
 MAX_QUOTED_CHARS = 120
+_PLAIN = "\n\u00a0"
 
 
 def quoted(text: str) -> str:
@@ -31,7 +32,7 @@ def quoted(text: str) -> str:
 
 def printable(text: str) -> str:
     """Return text fit for a terminal: what is not printable, such as ESC, is written as an escape; line ends stay."""
-    return "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text)
+    return "".join(c if c.isprintable() or c in _PLAIN else f"\\x{ord(c):02x}" for c in text)
 
 
 class LeapprofError(Exception):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import typer
 
 from leapprof.agent.spool import SpoolStatus, clean_plan, list_plan, read_answer, stop_plan
-from leapprof.errors import ConfigError, LeapprofError
+from leapprof.errors import ConfigError, LeapprofError, printable
 from leapprof.model.access import HostConfig
 from leapprof.recorder.clock import SystemClock
 from leapprof.recorder.link import AgentLink
@@ -31,7 +31,7 @@ def run(hosts: Sequence[HostConfig], question: bytes, parent: str, *, as_json: b
             failed.append(error)
     sys.stdout.write(_json(rows) if as_json else _text(rows, parent))
     for failure in failed:
-        sys.stderr.write(f"leapprof: {failure}\n")
+        sys.stderr.write(f"leapprof: {printable(str(failure))}\n")
     if failed:
         raise typer.Exit(min(failure.exit_code for failure in failed))
 
@@ -65,7 +65,7 @@ def _text(rows: Sequence[tuple[str, tuple[SpoolStatus, ...]]], parent: str) -> s
         lines += [f"{host}: {_line(status)}" for status in found] or [
             f"{host}: nothing left behind in {parent}"
         ]
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{printable(line)}\n" for line in lines)
 
 
 def _line(status: SpoolStatus) -> str:
@@ -75,5 +75,4 @@ def _line(status: SpoolStatus) -> str:
     if status.newest_seq:
         held = f", samples {status.oldest_seq} to {status.newest_seq}, {format_bytes(status.size_bytes)}"
     problem = f"; {status.problem}" if status.problem else ""
-    shown = "".join(c if c.isprintable() else "?" for c in status.path)
-    return f"{shown}: {state}{held}{problem}"
+    return f"{status.path}: {state}{held}{problem}"

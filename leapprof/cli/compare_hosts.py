@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leapprof.errors import ConfigError
+from leapprof.errors import ConfigError, printable
 
 if TYPE_CHECKING:
     from leapprof.assess.host_pairs import HostPair, Paired
@@ -48,7 +48,7 @@ def compared_hosts(
 
 def _options(pair: "HostPair", options_of: "Callable[[Path], CompareOptions]") -> "CompareOptions":
     if sys.stderr.isatty():
-        sys.stderr.write(f"comparing {pair.host}\n")
+        sys.stderr.write(f"comparing {printable(pair.host)}\n")
     repeat = f"leapprof compare {pair.before.name} {pair.after.name}"
     return replace(options_of(pair.before), repeat=(repeat,))
 

@@ -10,7 +10,7 @@ import typer
 
 from leapprof.cli.config_facts import facts_of_host, facts_of_recording
 from leapprof.cli.options import InventoryOption
-from leapprof.errors import ConfigError, NodeosRefusesError, ParseError
+from leapprof.errors import ConfigError, NodeosRefusesError, ParseError, printable
 from leapprof.model import Finding, Severity
 from leapprof.nodeos.diff import Change, diff_options, options_of
 from leapprof.nodeos.explain import Explanation, explain
@@ -137,7 +137,7 @@ def _similar(option: str) -> str:
 
 
 def _json_text(document: object) -> str:
-    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(document, indent=1) + "\n"
 
 
 def _json_findings(findings: Sequence[Finding]) -> str:
@@ -162,7 +162,7 @@ def _text_findings(file: str, findings: Sequence[Finding]) -> str:
         lines.append(
             f"{where}: {finding.severity.value}: {finding.message} [{finding.code}]\n    {finding.hint}\n"
         )
-    return "".join(lines) or f"{file}: nothing found\n"
+    return printable("".join(lines)) or f"{file}: nothing found\n"
 
 
 def _json_changes(changes: Sequence[Change]) -> str:

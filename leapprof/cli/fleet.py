@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from leapprof.cli.options import JsonOption
+from leapprof.errors import printable
 
 
 def command(
@@ -57,4 +58,4 @@ def command(
         document = fleet_json(answer.fleet, findings, answer.wire_bytes)
         sys.stdout.write(json.dumps(document, indent=1) + "\n")
     else:
-        sys.stdout.write("\n".join(fleet_lines(answer.fleet, findings)) + "\n")
+        sys.stdout.write(printable("\n".join(fleet_lines(answer.fleet, findings))) + "\n")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from leapprof.cli.options import JsonOption
+from leapprof.errors import printable
 
 if TYPE_CHECKING:
     from leapprof.importers.blocks import Imported
@@ -94,9 +95,8 @@ def write(found: "Iterable[Imported]", out: Path, phase: str, *, as_json: bool) 
         if not as_json:
             sys.stdout.write(f"{directory}\n")
             for finding in imported.findings:
-                sys.stderr.write(
-                    f"leapprof: {finding.severity} {finding.code}: {finding.message} {finding.hint}\n"
-                )
+                told = printable(f"{finding.severity} {finding.code}: {finding.message} {finding.hint}")
+                sys.stderr.write(f"leapprof: {told}\n")
     if as_json:
         sys.stdout.write(
             json.dumps({"format": 1, "recordings": [_row(i, d) for i, d in rows]}, indent=1) + "\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 from leapprof.agent.plan import encode_plan
 from leapprof.cli.latency_run import Common, RttChoice
 from leapprof.config.inventory import resolve_hosts
-from leapprof.errors import ConfigError, LeapprofError, ParseError, SourceError, SourceTimeoutError
+from leapprof.errors import ConfigError, LeapprofError, ParseError, SourceError, SourceTimeoutError, printable
 from leapprof.latency.endpoint import parse_host_port
 from leapprof.latency.findings import busy_finding, run_findings
 from leapprof.latency.machine import busy_shares
@@ -55,7 +55,7 @@ def run_from(common: Common, choice: RttChoice, hosts: Sequence[str], inventory:
     if paths:
         print_table(paths, as_json=common.as_json)
     for error in failed[:-1]:
-        sys.stderr.write(f"leapprof: {error}\n")
+        sys.stderr.write(f"leapprof: {printable(str(error))}\n")
     if failed:
         raise failed[-1]
 

@@ -11,8 +11,9 @@ from socket import AF_INET, AF_INET6
 import numpy as np
 
 from leapprof.assess.load import load
+from leapprof.cli.latency_table import standings_of
 from leapprof.cli.values import parse_duration_s
-from leapprof.errors import ConfigError, InterruptedRunError, StoreError
+from leapprof.errors import ConfigError, InterruptedRunError, StoreError, printable
 from leapprof.latency import request as request_probe
 from leapprof.latency import rtt as rtt_probe
 from leapprof.latency.blocks import QUANTILES, Block, Subject, failures_text
@@ -242,6 +243,7 @@ def _print(common: Common, directory: Path, writer: RunWriter) -> None:
         document = {
             "recording": str(directory),
             "subjects": [_json_row(s, b) for s, b in whole.items()],
+            "standings": standings_of(writer.notes),
             "findings": [
                 {"code": f.code, "severity": f.severity.value, "message": f.message, "hint": f.hint}
                 for f in writer.findings
@@ -250,8 +252,9 @@ def _print(common: Common, directory: Path, writer: RunWriter) -> None:
         sys.stdout.write(json.dumps(document, indent=1) + "\n")
         return
     lines = [line for subject, block in whole.items() for line in _text_rows(subject, block)]
+    lines += standings_of(writer.notes)
     lines += [f"{f.severity} {f.code}: {f.message} {f.hint}" for f in writer.findings]
-    sys.stdout.write("\n".join([*lines, str(directory)]) + "\n")
+    sys.stdout.write(printable("\n".join([*lines, str(directory)])) + "\n")
 
 
 def _json_row(subject: Subject, block: Block) -> dict[str, object]:

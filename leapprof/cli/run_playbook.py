@@ -12,7 +12,7 @@ import typer
 from leapprof.cli.record_run import stopped_by_signals
 from leapprof.cli.run_probes import check_probes
 from leapprof.config.playbook import read_playbook
-from leapprof.errors import ConfigError, InterruptedRunError, LeapprofError
+from leapprof.errors import ConfigError, InterruptedRunError, LeapprofError, printable
 from leapprof.experiment.dry_run import dry_run_lines
 from leapprof.experiment.reports import RunResult
 from leapprof.experiment.runlog import read_entries
@@ -63,7 +63,7 @@ def run(asked: RunRequest) -> None:
         hosts_of(playbook, asked.playbook)
         check_metrics(playbook)
         check_probes(playbook)
-        sys.stdout.write("\n".join(dry_run_lines(playbook)) + "\n")
+        sys.stdout.write(printable("\n".join(dry_run_lines(playbook))) + "\n")
     elif asked.status:
         _print_status(find_run(asked.playbook, asked.out), asked)
     else:
@@ -95,7 +95,8 @@ def _print_status(found: Run, asked: RunRequest) -> None:
         }
         sys.stdout.write(json.dumps(document, indent=1) + "\n")
     else:
-        sys.stdout.write("\n".join((str(found.directory), *status_lines(found.playbook, entries))) + "\n")
+        lines = (str(found.directory), *status_lines(found.playbook, entries))
+        sys.stdout.write(printable("\n".join(lines)) + "\n")
 
 
 def _attend(asked: RunRequest) -> None:
@@ -155,13 +156,8 @@ def _confirm(hosts: tuple[str, ...], asked: RunRequest) -> None:
         raise ConfigError("nothing was changed: the names were not typed", key="run")
 
 
-def _printable(text: str) -> str:
-    """Return a text that may hold words of a host, fit for a terminal."""
-    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
-
-
 def _say(text: str) -> None:
-    sys.stderr.write(f"leapprof: {_printable(text)}\n")
+    sys.stderr.write(f"leapprof: {printable(text)}\n")
     sys.stderr.flush()
 
 
@@ -182,7 +178,7 @@ def _print_result(found: Run, result: RunResult, asked: RunRequest) -> None:
         for judged in pair.results:
             subject = f"[{judged.subject}]" if judged.subject else ""
             line = f"{judged.outcome.value}: {judged.metric}{subject}: {judged.text}. {judged.reason}"
-            sys.stdout.write(f"  {_printable(line)}\n")
+            sys.stdout.write(f"  {printable(line)}\n")
         for sentence in pair.headline:
-            sys.stdout.write(f"  {_printable(f'{pair.pair.name}: {sentence}')}\n")
+            sys.stdout.write(f"  {printable(f'{pair.pair.name}: {sentence}')}\n")
     sys.stdout.write(f"{result.summary}\n")

@@ -4,7 +4,6 @@ History of the format number:
     1  the first.
 """
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ from leapprof.assess.fleet_hosts import HostDifference
 from leapprof.assess.many_hosts import HostComparison, HostsComparison, SharedFinding
 from leapprof.model import Effect, Finding, FleetReference, FleetSummary
 from leapprof.report.fleet_view import Folders
-from leapprof.report.json import effect_json, estimate_json, finding_json, interval_json, number_json
+from leapprof.report.json import effect_json, encoded, estimate_json, finding_json, interval_json, number_json
 
 FORMAT = 1
 
@@ -61,8 +60,7 @@ def hosts_json(compared: HostsComparison, folders: Folders) -> dict[str, Any]:
 
 def render_hosts_json(compared: HostsComparison, folders: Folders) -> bytes:
     """Return report.json of several hosts."""
-    text = json.dumps(hosts_json(compared, folders), allow_nan=False, ensure_ascii=False, indent=1)
-    return (text + "\n").encode("utf-8", "backslashreplace")
+    return encoded(hosts_json(compared, folders))
 
 
 def _report(one: HostComparison, folders: Folders, *, is_control: bool) -> dict[str, Any]:

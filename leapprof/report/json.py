@@ -34,6 +34,7 @@ from leapprof.model import (
 from leapprof.report.starts_view import start_json
 
 FORMAT = 1
+_PLAIN = "\n\u00a0"
 
 
 def number_json(value: float | None) -> float | None:
@@ -314,6 +315,12 @@ def to_json(comparison: Comparison) -> dict[str, Any]:
 
 
 def render_json(comparison: Comparison) -> bytes:
-    """Return report.json; a byte of a host that is no UTF-8 becomes an escape."""
-    text = json.dumps(to_json(comparison), allow_nan=False, ensure_ascii=False, indent=1)
-    return (text + "\n").encode("utf-8", "backslashreplace")
+    """Return report.json."""
+    return encoded(to_json(comparison))
+
+
+def encoded(document: dict[str, Any]) -> bytes:
+    """Return a document as JSON in UTF-8; what a terminal may obey, and what is no UTF-8, is written as an escape."""
+    text = json.dumps(document, allow_nan=False, ensure_ascii=False, indent=1)
+    shown = (c if c.isprintable() or c in _PLAIN else json.dumps(c)[1:-1] for c in text)
+    return ("".join(shown) + "\n").encode("utf-8")
