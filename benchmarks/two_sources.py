@@ -2,6 +2,7 @@
 
     python -m benchmarks.two_sources BEFORE AFTER --prometheus http://metrics:9090
     python -m benchmarks.two_sources RECORDING --prometheus http://metrics:9090
+    python -m benchmarks.two_sources BEFORE AFTER --openmetrics window.om.gz   # what benchmarks.server_window kept
 
 Of each recording the same stretch is fetched from the server. Means are those of the recording between the first and
 the last scrape against those of the scrapes; verdicts, of two recordings, are what `compare` makes of each pair as it
@@ -9,25 +10,33 @@ is. A host of the server whose history begins later is compared over what both h
 """
 
 import argparse
+import gzip
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+import numpy as np
 
 from leapprof.assess.compare import compare
 from leapprof.assess.load import LoadedRecording, load
 from leapprof.assess.material import CompareOptions
-from leapprof.assess.sides import WindowChoice
+from leapprof.assess.metrics import spec_of
+from leapprof.assess.rows import measure_rows
+from leapprof.assess.sides import Stretches, WindowChoice, cut_side
 from leapprof.importers.blocks import Imported
 from leapprof.importers.prom_access import server_access
 from leapprof.importers.prom_server import Server
 from leapprof.importers.prom_targets import FetchRequest
 from leapprof.importers.prometheus import fetch
 from leapprof.importers.recording import write_recording
-from leapprof.model import Comparison, DeviceKind, MetricComparison, Topology, Verdict
+from leapprof.model import Comparison, DeviceKind, Subject, Topology, Verdict
 from leapprof.units import NS_PER_S, format_value
+from tests.importers.servers import make_blocks, prometheus
 
 SHORTER_S = 60.0
+NOTHING = Stretches(start_s=np.empty(0), end_s=np.empty(0))
 Key = tuple[str, str]
 
 
@@ -42,7 +51,6 @@ class Row:
 
     name: str
     subject: str
-    unit: str
     own: tuple[float, ...]
     other: tuple[float, ...]
     verdicts: tuple[Verdict, Verdict] | None
@@ -69,34 +77,36 @@ def _rows(own: Sequence[LoadedRecording], others: Sequence[LoadedRecording]) -> 
     shortest_s = min(_end_s(one) - _start_s(one) for one in others)
     late = any(_start_s(b) - _start_s(a) > SHORTER_S for a, b in zip(own, others, strict=True))
     options = CompareOptions(window=WindowChoice(last_s=shortest_s) if late else None)
-    both = [_metrics(compare(a, b, options)) for a, b in (own, others)] if len(own) == 2 else None
+    both = [_verdicts(compare(a, b, options)) for a, b in (own, others)] if len(own) == 2 else None
     for key in means[0]:
         if all(key in of_one for of_one in means):
-            first = means[0][key][0]
-            yield Row(
-                name=key[0],
-                subject=key[1],
-                unit=first.unit,
-                own=tuple(_mean(of_one[key][0]) for of_one in means),
-                other=tuple(_mean(of_one[key][1]) for of_one in means),
-                verdicts=(both[0][key].verdict, both[1][key].verdict) if both else None,
-            )
+            own_mean, other_mean = zip(*(of_one[key] for of_one in means), strict=True)
+            verdicts = (both[0][key], both[1][key]) if both and key in both[0] and key in both[1] else None
+            yield Row(name=key[0], subject=key[1], own=own_mean, other=other_mean, verdicts=verdicts)
 
 
-def _means(
-    own: LoadedRecording, other: LoadedRecording
-) -> dict[Key, tuple[MetricComparison, MetricComparison]]:
-    """Return what both hold of the stretch between the first and the last scrape."""
+def _means(own: LoadedRecording, other: LoadedRecording) -> dict[Key, tuple[float, float]]:
+    """Return the means of what both hold of the stretch between the first and the last scrape.
+
+    Nothing of it is left out: only the recording knows when nodeos was not at the head.
+    """
     start_s = _start_s(own)
     choice = WindowChoice(from_s=max(_start_s(other) - start_s, 0.0), to_s=_end_s(other) - start_s)
-    mine = _metrics(compare(own, own, CompareOptions(across=True, window=choice)))
-    theirs = _metrics(compare(other, other, CompareOptions(across=True, window=WindowChoice(from_s=0.0))))
+    mine, theirs = _whole(own, choice), _whole(other, WindowChoice(from_s=0.0))
     return {key: (mine[key], theirs[key]) for key in mine if key in theirs}
 
 
-def _mean(metric: MetricComparison) -> float:
-    assert metric.before is not None
-    return metric.before.mean
+def _whole(recording: LoadedRecording, choice: WindowChoice) -> dict[Key, float]:
+    side = replace(cut_side(recording, "before", choice), left_out=NOTHING)
+    return {
+        _key(row.spec.name, row.subject): row.before.estimate.mean
+        for row in measure_rows(side, side)
+        if row.before is not None
+    }
+
+
+def _key(name: str, subject: Subject) -> Key:
+    return name, subject.device or (subject.nodeos or "").removeprefix("nodeos-")
 
 
 def _imports(
@@ -130,12 +140,8 @@ def _end_s(recording: LoadedRecording) -> float:
     return (recording.manifest.ended_wall_ns or 0) / NS_PER_S
 
 
-def _metrics(comparison: Comparison) -> dict[Key, MetricComparison]:
-    return {
-        (m.name, m.subject.device or (m.subject.nodeos or "").removeprefix("nodeos-")): m
-        for m in comparison.metrics
-        if m.before is not None and m.after is not None
-    }
+def _verdicts(comparison: Comparison) -> dict[Key, Verdict]:
+    return {_key(metric.name, metric.subject): metric.verdict for metric in comparison.metrics}
 
 
 def table(rows: Sequence[Row]) -> str:
@@ -143,7 +149,8 @@ def table(rows: Sequence[Row]) -> str:
     lines = ["| metric | over SSH | by Prometheus | off by | verdicts |", "|---|---|---|---|---|"]
     for row in rows:
         own, other = (
-            ", ".join(format_value(mean, row.unit) for mean in side) for side in (row.own, row.other)
+            ", ".join(format_value(mean, spec_of(row.name).unit) for mean in side)
+            for side in (row.own, row.other)
         )
         verdicts = " / ".join(dict.fromkeys(row.verdicts or ()))
         name = f"`{row.name}` {row.subject}".rstrip()
@@ -151,17 +158,27 @@ def table(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
+@contextmanager
+def served(file: Path, directory: Path) -> Iterator[str]:
+    """Yield the URL of a Prometheus that holds what benchmarks.server_window kept."""
+    text = gzip.decompress(file.read_bytes()).decode()
+    with prometheus(directory / "server", blocks=make_blocks(text, directory)) as url:
+        yield url
+
+
 def main() -> None:
     """Compare and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("recordings", nargs="+", type=Path)
-    parser.add_argument("--prometheus", required=True)
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--prometheus", metavar="URL")
+    source.add_argument("--openmetrics", type=Path, metavar="FILE")
     asked = parser.parse_args()
-    with (
-        tempfile.TemporaryDirectory(prefix="leapprof-two-sources-") as name,
-        Server(server_access(asked.prometheus, {})) as server,
-    ):
-        print(table(rows_of(asked.recordings, server, Path(name))))
+    with tempfile.TemporaryDirectory(prefix="leapprof-two-sources-") as name, ExitStack() as stack:
+        directory = Path(name)
+        url = asked.prometheus or stack.enter_context(served(asked.openmetrics, directory))
+        server = stack.enter_context(Server(server_access(url, {})))
+        print(table(rows_of(asked.recordings, server, directory)))
 
 
 if __name__ == "__main__":

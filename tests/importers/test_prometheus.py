@@ -586,7 +586,7 @@ def test_nothing_found_is_explained_by_what_the_server_has_now(tmp_path):
         with pytest.raises(NotEnoughDataError, match=r"without one .* a:9100, b:9100, c:9100 and 2 more"):
             _fetch(current, 'instance="nobody"', start_s=now_s - 120, end_s=now_s)
         with pytest.raises(
-            NotEnoughDataError, match="a time of which the server has data: now it has b:9100$"
+            NotEnoughDataError, match=r"a time of which the server has data: now it has b:9100$"
         ):
             _fetch(current, 'instance=~"b.*"')
 
