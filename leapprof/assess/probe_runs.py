@@ -1,6 +1,6 @@
 """How the probes of delay ran on both sides: where, when, how many values, how they were set, by which clock. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from leapprof.assess.latency import TRANSPORT
@@ -9,6 +9,7 @@ from leapprof.units import NS_PER_S, format_duration, significant
 
 SETTING = "latency_"
 """Facts of a recording that begin with it are settings of its probe."""
+_STANDING = "latency_standing_"
 _SAID_ELSEWHERE = frozenset({"probe", "target"})
 
 
@@ -33,6 +34,11 @@ def clock_and_validity(recording: Recording) -> tuple[str, str]:
     return notes.get("latency_clock", "not known"), notes.get("latency_valid", "not known")
 
 
+def standings_of(notes: Mapping[str, str]) -> tuple[str, ...]:
+    """Return how each endpoint of a stream did against the others, from the notes of a recording."""
+    return tuple(text for name, text in sorted(notes.items()) if name.startswith(_STANDING))
+
+
 def probe_runs(sides: Sequence[Side], metrics: Sequence[MetricComparison]) -> dict[str, str]:
     """Return a sentence a side; none for recordings that no probe of delay made."""
     return {
@@ -53,6 +59,7 @@ def _clauses(side: Side, metrics: Sequence[MetricComparison]) -> Iterator[str]:
     clock, valid = clock_and_validity(recording)
     yield f"clock: {clock}"
     yield f"machines below 80 % CPU: {valid}"
+    yield from standings_of(recording.notes)
 
 
 def _counts(label: str, metrics: Sequence[MetricComparison]) -> Iterator[str]:

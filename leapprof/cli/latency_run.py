@@ -11,7 +11,7 @@ from socket import AF_INET, AF_INET6
 import numpy as np
 
 from leapprof.assess.load import load
-from leapprof.cli.latency_table import standings_of
+from leapprof.assess.probe_runs import standings_of
 from leapprof.cli.values import parse_duration_s
 from leapprof.errors import ConfigError, InterruptedRunError, StoreError, printable
 from leapprof.latency import request as request_probe

@@ -11,7 +11,7 @@ import numpy as np
 
 from leapprof.assess.latency import delay_subjects, histogram_of
 from leapprof.assess.load import LoadedRecording, load
-from leapprof.assess.probe_runs import clock_and_validity, region_of, settings_text
+from leapprof.assess.probe_runs import clock_and_validity, region_of, settings_text, standings_of
 from leapprof.errors import NotEnoughDataError
 from leapprof.latency.blocks import QUANTILES
 from leapprof.model import Table
@@ -35,6 +35,7 @@ class Line:
     configuration: str
     clock: str
     valid: str
+    standings: tuple[str, ...]
 
 
 def print_table(recordings: tuple[Path, ...], *, as_json: bool) -> None:
@@ -83,6 +84,7 @@ def _lines(recording: LoadedRecording) -> Iterator[Line]:
             configuration=settings_text(manifest),
             clock=clock,
             valid=valid,
+            standings=standings_of(manifest.notes),
         )
 
 
@@ -114,6 +116,7 @@ def _json(lines: list[Line]) -> str:
             "configuration": line.configuration,
             "clock": line.clock,
             "valid": line.valid,
+            "standings": line.standings,
         }
         for line in lines
     ]
@@ -137,3 +140,4 @@ def _text(lines: list[Line]) -> Iterator[str]:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
     for line in lines:
         yield f"{line.region} {line.operation}: {line.configuration}; {line.clock}; valid {line.valid}"
+    yield from dict.fromkeys(f"{line.region} {text}" for line in lines for text in line.standings)

@@ -4,6 +4,7 @@ Needs the package websockets (extra ``latency``).
 """
 
 import json
+import logging
 import socket
 import threading
 import time
@@ -34,6 +35,8 @@ _POLL_S = 0.25
 _CLOSE_S = 1.0
 _TOO_BIG = 1009
 """Close code of RFC 6455: message too big."""
+_QUIET = logging.Logger("websockets", logging.CRITICAL + 1)
+"""It would write tracebacks of its own to standard error."""
 T = TypeVar("T")
 
 
@@ -112,6 +115,7 @@ class ShipStream:
                     compression=None,
                     max_size=MAX_MESSAGE_BYTES,
                     proxy=None,
+                    logger=_QUIET,
                 )
             )
         try:

@@ -164,7 +164,7 @@ class YellowstoneSubscription:
 
     def _problem(self, code: str, details: str, timeout_s: float) -> ProbeError:
         """Return what a status of gRPC means (grpc.io, "Status codes and their use in gRPC")."""
-        said = f"{code}: {quoted(details)}"
+        said = f"{code}: {quoted(details.rpartition('last error: ')[2])}"
         token = "asks for a token" if self.token is None else "refuses the token"
         meanings = {
             "DEADLINE_EXCEEDED": (Failure.TIMEOUT, f"no answer within {timeout_s:g} s"),

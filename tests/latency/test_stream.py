@@ -159,7 +159,11 @@ def test_a_planted_lead_comes_back_through_compare(tmp_path):
                 tmp_path / str(late_s), "--block", "400ms", "--json",
             )  # fmt: skip
         paths.append(json.loads(result.stdout)["recording"])
-    after = {r["target"]: r for r in json.loads(result.stdout)["subjects"]}
+    document = json.loads(result.stdout)
+    assert [text.split(":")[0] for text in document["standings"]] == ["127.0.0.1"] * 2
+    table = run("table", *paths).stdout
+    assert all(text in table for text in document["standings"])
+    after = {r["target"]: r for r in document["subjects"]}
     assert after[f"127.0.0.1:{ports[1]}"]["p50_s"] == pytest.approx(0.03, abs=0.015)
     assert after[f"127.0.0.1:{ports[0]}"]["p50_s"] < 0.015
     notes = load(Path(paths[1])).manifest.notes
