@@ -22,7 +22,7 @@ HOSTS_A_QUERY = 50
 FEWEST_CPUS_TIME = 1e-9
 LEAST_COVERED = 0.5
 PERCENT = 100.0
-BUSY = 'mode=~"user|nice|system|irq|softirq"'
+BUSY = "user|nice|system|irq|softirq"
 NO_GUEST = 'mode!~"guest.*"'
 """Guest time is within user already."""
 GROUP_CPU = "namedprocess_namegroup_cpu_seconds_total"
@@ -139,6 +139,11 @@ class _Group:
         """Return an aggregate over each batch, at its end; a metric has one name on a host."""
         return f"max by (instance) ({function}({self.select(metrics)}[{self._window.batch_s}s]))"
 
+    def by_busy(self) -> str:
+        """Return the sums over CPUs, busy modes apart from the others: each sample is read once."""
+        every = self.select(CPU_NAMES, NO_GUEST)
+        return f'sum by (instance, busy) (label_replace({every}, "busy", "yes", "mode", "{BUSY}"))'
+
     def ask(self, query: str, label: str = "") -> dict[tuple[str, str], Edges]:
         """Return (host, value of a label) → (count + 1,) values at the edges."""
         window = self._window
@@ -169,8 +174,7 @@ def _node_batches(group: _Group, scrape_s: float) -> Iterator[HostBatches]:
     stamp = group.ask(f"max by (instance) (timestamp({group.select(anchor)}))")
     boot = group.ask(f"max by (instance) ({group.select(anchor)})")
     seen = group.ask(group.over_batch("count_over_time", anchor))
-    busy = group.ask(f"sum by (instance) ({group.select(CPU_NAMES, BUSY)})")
-    every = group.ask(f"sum by (instance) ({group.select(CPU_NAMES, NO_GUEST)})")
+    cpu = group.ask(group.by_busy(), "busy")
     written = group.ask(f"max by (instance, device) ({group.select(_WRITTEN)})", "device")
     available = group.ask(group.over_batch("avg_over_time", _AVAILABLE))
     free = group.ask(group.over_batch("avg_over_time", _SWAP_FREE))
@@ -180,8 +184,9 @@ def _node_batches(group: _Group, scrape_s: float) -> Iterator[HostBatches]:
         if key not in stamp:
             continue
         cover = _Cover(group.window, stamp[key], boot.get(key), seen.get(key), scrape_s)
-        if key in busy and key in every:
-            yield from cover.share(host, "host.cpu_percent", busy[key], every[key])
+        if (host, "yes") in cpu and key in cpu:
+            busy, idle = cpu[host, "yes"], cpu[key]
+            yield from cover.share(host, "host.cpu_percent", busy, busy + idle)
         drives = _drives({device: edges for (of, device), edges in written.items() if of == host})
         if drives:
             yield from cover.rate(host, "host.drive_write_bytes_per_s", drives)
