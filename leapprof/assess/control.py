@@ -5,16 +5,19 @@ weather. What it shows is taken off; the interval adds both by squares (MOVER), 
 left. The grade is the lower of both.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from leapprof.analysis.compare import holm, less, p_of_effect
 from leapprof.analysis.verdict import GRADES, Traits, settle
 from leapprof.assess.confounders import beside
 from leapprof.assess.metrics import METRICS
+from leapprof.assess.subjects import devices_of_states
 from leapprof.assess.texts import headline, short_effect
+from leapprof.errors import ConfigError
 from leapprof.model import Comparison, ControlEffect, Effect, MetricComparison
 
+FEWEST_NODEOS = 2
 _MEMORY_S = {spec.name: spec.memory_s for spec in METRICS}
 
 
@@ -25,12 +28,55 @@ def with_control(comparison: Comparison, control: Comparison) -> Comparison:
         comparison: of the node that was changed.
         control: of a node that was not, at the same times.
     """
-    host = control.before.recording.host.name
-    pairs = [(m, _counterpart(m, control) if _is_judged(m) else None) for m in comparison.metrics]
+    return _beyond_all(
+        comparison, "control host", control.before.recording.host.name, lambda m: _counterpart(m, control)
+    )
+
+
+def with_neighbour(comparison: Comparison, nodeos: str) -> Comparison:
+    """Return a comparison whose headline metrics are judged beyond another nodeos of the same host that was left alone.
+
+    What the host and its drives show is of both, so it stays as it is; the devices right below the states are compared.
+
+    Args:
+        comparison: of a host with several nodeos.
+        nodeos: which of them was left alone.
+
+    Raises:
+        ConfigError: it is not one of several.
+    """
+    ids = [n.id for n in comparison.before.recording.nodeos]
+    if nodeos not in ids or len(ids) < FEWEST_NODEOS:
+        raise ConfigError(
+            f"{nodeos!r} is not one of several nodeos: {', '.join(ids) or 'none'}", key="--control-nodeos"
+        )
+    of_states = devices_of_states(comparison.before.recording)
+    device = next((d for d, owners in of_states.items() if owners == (nodeos,)), None)
+
+    def counterpart(metric: MetricComparison) -> MetricComparison | None:
+        """Return the same metric of the nodeos that was left alone, or of the device right below its state."""
+        mine = (metric.subject.nodeos, metric.subject.device)
+        other = (nodeos, None) if mine[1] is None else (None, device)
+        if mine == other or None not in mine or (mine[0] is None and mine[1] not in of_states):
+            return None
+        found = _measured(metric.name, comparison.metrics)
+        return next((m for m in found if (m.subject.nodeos, m.subject.device) == other), None)
+
+    return _beyond_all(comparison, "control nodeos", nodeos, counterpart)
+
+
+def _beyond_all(
+    comparison: Comparison,
+    kind: str,
+    name: str,
+    counterpart: Callable[[MetricComparison], MetricComparison | None],
+) -> Comparison:
+    """Return a comparison whose headline metrics are judged beyond their counterparts."""
+    pairs = [(m, counterpart(m) if _is_judged(m) else None) for m in comparison.metrics]
     beyond = [_beyond(m, other) if other else None for m, other in pairs]
     adjusted_p = holm([p_of_effect(effect) if effect else None for effect in beyond])
     metrics = tuple(
-        _judged(m, other, effect, p, host) if other and effect else m
+        _judged(m, other, effect, p, name) if other and effect else m
         for (m, other), effect, p in zip(pairs, beyond, adjusted_p, strict=True)
     )
     effects = tuple(
@@ -41,7 +87,7 @@ def with_control(comparison: Comparison, control: Comparison) -> Comparison:
     return replace(
         comparison,
         metrics=metrics,
-        control={"control host": host, **dict(map(_said, effects))},
+        control={kind: name, **dict(map(_said, effects))},
         control_effects=effects,
         headline=headline(
             metrics,
@@ -82,7 +128,7 @@ def _beyond(metric: MetricComparison, other: MetricComparison) -> Effect:
 
 
 def _judged(
-    metric: MetricComparison, other: MetricComparison, effect: Effect, p_adjusted: float | None, host: str
+    metric: MetricComparison, other: MetricComparison, effect: Effect, p_adjusted: float | None, name: str
 ) -> MetricComparison:
     """Return a metric whose verdict stands on what is left beyond the control."""
     assert metric.threshold is not None
@@ -91,7 +137,7 @@ def _judged(
         better=metric.better, threshold=metric.threshold, memory_s=_MEMORY_S.get(metric.name, 0.0)
     )
     verdict, reason = settle(effect, p_adjusted, traits, grade)
-    why = f"beyond the control {host}, which moved by {short_effect(_plain(other), metric.unit)}"
+    why = f"beyond the control {name}, which moved by {short_effect(_plain(other), metric.unit)}"
     return replace(
         metric,
         adjusted=effect,

@@ -50,6 +50,12 @@ def command(
             help="BEFORE and AFTER of a node, or of several, that were not changed: their difference is taken off."
         ),
     ] = None,
+    control_nodeos: Annotated[
+        str | None,
+        typer.Option(
+            help="Name of another nodeos of the same recordings that was not changed.", metavar="ID"
+        ),
+    ] = None,
     pairs: Annotated[
         bool, typer.Option("--pairs", help="Four or more recordings of phases that alternate.")
     ] = False,
@@ -107,6 +113,7 @@ def command(
             from leapprof.cli.compare_hosts import compared_hosts
 
             hosts = compared_hosts(named, control, options_of)
+            _check_control(named, control, control_nodeos, several=hosts is not None)
             if hosts is not None:
                 put_out_hosts(hosts, out, wanted, public=public, as_json=as_json)
                 raise typer.Exit(status(verdicts_of_hosts(hosts), fatal))
@@ -115,8 +122,33 @@ def command(
         from leapprof.assess.control import with_control
 
         comparison = with_control(comparison, _comparison(list(control), None, options_of))
+    if control_nodeos is not None:
+        from leapprof.assess.control import with_neighbour
+
+        comparison = with_neighbour(comparison, control_nodeos)
     put_out(comparison, out, wanted, public=public, as_json=as_json)
     raise typer.Exit(status([(m.verdict, m.headline) for m in comparison.metrics], fatal))
+
+
+def _check_control(
+    named: list[Path], control: tuple[Path, Path] | None, nodeos: str | None, *, several: bool
+) -> None:
+    """Refuse a control that is no other node.
+
+    Raises:
+        ConfigError: see above.
+    """
+    if control is not None and nodeos is not None:
+        raise ConfigError("takes the place of --control", key="--control-nodeos")
+    if several and nodeos is not None:
+        raise ConfigError(
+            "is for one host; for several name the controls with --control", key="--control-nodeos"
+        )
+    if control is not None and not several and [p.resolve() for p in control] == [p.resolve() for p in named]:
+        raise ConfigError(
+            "is the comparison itself; another nodeos of the same host is named with --control-nodeos",
+            key="--control",
+        )
 
 
 def _comparison(

@@ -1,10 +1,13 @@
 """What is left of a difference beyond that of a node which was left alone."""
 
+from dataclasses import replace
+
 import pytest
 
 from leapprof.assess.compare import compare
-from leapprof.assess.control import beyond_control, with_control
-from leapprof.model import Effect, Interval, Verdict
+from leapprof.assess.control import beyond_control, with_control, with_neighbour
+from leapprof.errors import ConfigError
+from leapprof.model import Effect, Interval, Subject, Verdict
 from tests.support.recordings import noisy, pair
 
 
@@ -64,3 +67,42 @@ def test_the_verdict_stands_on_what_is_left_beyond_the_control():
     assert metric.adjusted.value == pytest.approx(0, abs=0.02)
     assert "beyond the control eos-2" in metric.adjusted_for
     assert any("beyond the control eos-2" in sentence for sentence in found.headline)
+
+
+def test_another_nodeos_of_the_same_host_is_a_control():
+    """What the neighbour gained is taken off the changed nodeos; host and neighbour itself stay as they are."""
+    seconds = 7200
+    changed, left_alone = (
+        compare(
+            *pair(
+                seconds=seconds,
+                before={"cpu_cores": noisy(seconds, level, seed=1)},
+                after={"cpu_cores": noisy(seconds, level + 0.2, seed=2)},
+            )
+        )
+        for level in (0.5, 0.3)
+    )
+    nodeos = changed.before.recording.nodeos[0]
+    both = (nodeos, replace(nodeos, id="other", state_dir=None))
+    more = (
+        replace(m, subject=Subject(nodeos="other"))
+        for m in left_alone.metrics
+        if m.subject.nodeos == nodeos.id
+    )
+    before = replace(changed.before, recording=replace(changed.before.recording, nodeos=both))
+    found = with_neighbour(replace(changed, before=before, metrics=(*changed.metrics, *more)), "other")
+    cpu = {m.subject.nodeos: m for m in found.metrics if m.name == "nodeos.cpu_cores"}
+    assert cpu[nodeos.id].adjusted.value == pytest.approx(0, abs=0.02)
+    assert cpu[nodeos.id].adjusted_for.startswith("beyond the control other, which moved by +0.2")
+    assert cpu["other"].adjusted is None
+    assert all(m.adjusted is None for m in found.metrics if m.subject.nodeos is None)
+    assert found.control["control nodeos"] == "other"
+    assert {effect.subject.nodeos for effect in found.control_effects} == {nodeos.id}
+
+
+@pytest.mark.parametrize("name", ["eos", "nobody"])
+def test_a_nodeos_alone_has_no_neighbour(name):
+    """One nodeos on the host, or a name that is none: said with the names that there are."""
+    alone = compare(*pair(seconds=1800))
+    with pytest.raises(ConfigError, match=r"--control-nodeos: .*several nodeos: eos"):
+        with_neighbour(alone, name)

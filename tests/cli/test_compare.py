@@ -136,3 +136,18 @@ def test_headroom_for_a_stated_utilisation(tmp_path):
     room = document["headroom"]
     assert room["why"] == "as stated"
     assert room["clients"][1] < room["peers"][0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--control", BEFORE, AFTER), "is the comparison itself"),
+        (("--control", BEFORE, AFTER, "--control-nodeos", "b"), "takes the place of --control"),
+        (("--control-nodeos", "b"), "not one of several nodeos: nodeos"),
+    ],
+)
+def test_a_control_is_another_node(tmp_path, arguments, message):
+    """Taken off itself, everything would be unchanged."""
+    with pytest.raises(ConfigError, match=message):
+        run(BEFORE, AFTER, *arguments, "--out", tmp_path)
+    assert not list(tmp_path.iterdir())
