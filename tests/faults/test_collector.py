@@ -20,7 +20,7 @@ CLI = "import sys; from leapprof.cli.main import main; main()"
 KILLS = int(os.environ.get("LEAPPROF_FAULT_KILLS", "5"))
 AT_ONCE = 5
 TICK_S = 0.1
-LIMIT_S = 60.0
+LIMIT_S = 180.0
 
 
 def start(out: Path, *words: str) -> "subprocess.Popen[str]":
