@@ -91,6 +91,6 @@ def whom(one: FleetVerdict) -> str:
     if one.metric.name.startswith("device."):
         is_below_state = one.group == STATE or one.group.startswith(f"{STATE} of ")
         return f"the device of the {one.group}" if is_below_state else f"drives ({one.group})"
-    if one.metric.name.startswith("nodeos."):
+    if one.metric.name.startswith(("nodeos.", "chain.")):
         return one.group or "nodeos"
     return "" if one.metric.name.startswith("host.") else one.group
