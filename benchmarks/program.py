@@ -21,9 +21,9 @@ class Run:
     status: int
 
 
-def words_of(*words: object) -> list[str]:
+def words_of(*words: object, program: str = PROGRAM) -> list[str]:
     """Return the command line that runs leapprof."""
-    return [sys.executable, "-c", PROGRAM, *map(str, words)]
+    return [sys.executable, "-c", program, *map(str, words)]
 
 
 def run(words: Sequence[str]) -> Run:

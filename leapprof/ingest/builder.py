@@ -51,8 +51,8 @@ class TableBuilder:
         columns = TABLES[name]
         names = (*TIME_COLUMNS, *columns.integers)
         self._integers = tuple(_ColumnRows(column) for column in names)
-        self._texts: dict[str, list[str | None]] = {column: [] for column in columns.texts}
-        self._known: dict[str | None, str | None] = {}  # equal texts are one object: each frame brings its own
+        self._texts = tuple(_ColumnRows(column) for column in columns.texts)
+        self._codes: dict[str | None, int] = {}
 
     def add(self, texts: Mapping[str, str | None], integers: Mapping[str, int | None]) -> None:
         """Append one row; what is not given, or None, is not present."""
@@ -62,24 +62,19 @@ class TableBuilder:
             value = get(column.name)
             column.values.append(0 if value is None else value)
             column.present.append(value is not None)
-        for name, items in self._texts.items():
-            text = texts.get(name)
-            items.append(self._known.setdefault(text, text))
+        for column in self._texts:
+            column.values.append(self._codes.setdefault(texts.get(column.name), len(self._codes)))
+            column.present.append(True)
         if self.rows % BLOCK_ROWS == 0:
-            for column in self._integers:
+            for column in (*self._integers, *self._texts):
                 column.pack()
 
     def table(self) -> Table:
         """Return a copy of the rows so far."""
+        known = np.array([*self._codes, None], dtype=np.object_)
         return Table(
             name=self.name,
             rows=self.rows,
             integers={column.name: column.column() for column in self._integers},
-            texts={column: _objects(items) for column, items in self._texts.items()},
+            texts={column.name: known[column.column().values] for column in self._texts},
         )
-
-
-def _objects(items: list[str | None]) -> np.ndarray[tuple[int], np.dtype[np.object_]]:
-    found = np.empty(len(items), dtype=np.object_)
-    found[:] = items
-    return found
