@@ -50,12 +50,11 @@ Times = NDArray[np.int64]
 
 
 def hosts_of(hosts: int, distinct: int) -> dict[str, PlannedHost]:
-    """Return instance → what it is; after the distinct hosts the same again under other names."""
+    """Return instance → what it is: distinct hosts, at most a hundred, and the same again under other names."""
     plans = [plan(number) for number in range(distinct)]
-    chosen = [plans[number % distinct] for number in range(hosts)]
     return {
-        f"{'control' if host.is_control else 'eos'}-{number:04d}:9100": host
-        for number, host in enumerate(chosen)
+        f"{'control' if host.is_control else 'eos'}-{copy:02d}{host.number:02d}:9100": host
+        for copy, host in ((number // distinct, plans[number % distinct]) for number in range(hosts))
     }
 
 
@@ -100,37 +99,34 @@ def fill(url: str, hosts: dict[str, PlannedHost], times: Times, change_s: int) -
     names: dict[int, list[str]] = {}
     for instance, host in hosts.items():
         names.setdefault(host.number, []).append(instance)
-    for number, group in names.items():
-        if not _is_whole(url, group, times):
-            for instance in group:
-                _send(f"{url}/api/v1/admin/tsdb/delete_series?match[]={_match(instance)}")
-            _fill_host(
-                url, group, json_lines(group[0], history(hosts[group[0]], times, change_s), times), times
-            )
-        if number % 10 == 9:
-            print(f"  {number + 1} of {len(names)} made", flush=True)
+    for number, group in enumerate(names.values(), start=1):
+        first, missing = group[0], _missing(url, group, times)
+        for instance in missing:
+            _send(f"{url}/api/v1/admin/tsdb/delete_series?match[]={_match(instance)}")
+        if first in missing:
+            _send(url + "/api/v1/import", json_lines(first, history(hosts[first], times, change_s), times))
+            _send(url + "/internal/force_flush")
+        others = [instance for instance in missing if instance != first]
+        if others:
+            _copy(url, first, others, times)
+        print(f"  {number} of {len(names)} made", flush=True)
     _send(url + "/internal/force_flush")
 
 
-def _fill_host(url: str, names: list[str], lines: bytes, times: Times) -> None:
-    _send(url + "/api/v1/import", lines)
-    first, *others = names
-    if not others:
-        return
-    _send(url + "/internal/force_flush")
+def _copy(url: str, first: str, others: list[str], times: Times) -> None:
     span = f"start={times[0]}&end={times[-1] + 1}"
     body = _send(f"{url}/api/v1/export/native?match[]={_match(first)}&{span}")
     for other in others:
         _send(f"{url}/api/v1/import/native?extra_label=instance={other}", body)
 
 
-def _is_whole(url: str, names: list[str], times: Times) -> bool:
-    """Return whether the server has the last sample of every series of some hosts."""
-    query = urllib.parse.urlencode(
-        {"query": f'count({{instance=~"{"|".join(names)}"}})', "time": int(times[-1])}
-    )
-    result = json.loads(_send(f"{url}/api/v1/query?{query}"))["data"]["result"]
-    return bool(result) and int(result[0]["value"][1]) == SERIES * len(names)
+def _missing(url: str, names: list[str], times: Times) -> list[str]:
+    """Return the hosts of which the server has not the last sample of every series."""
+    query = f'count({{instance=~"{"|".join(names)}"}}) by (instance)'
+    asked = urllib.parse.urlencode({"query": query, "time": int(times[-1])})
+    result = json.loads(_send(f"{url}/api/v1/query?{asked}"))["data"]["result"]
+    whole = {one["metric"]["instance"] for one in result if int(one["value"][1]) == SERIES}
+    return [name for name in names if name not in whole]
 
 
 def _match(instance: str) -> str:

@@ -10,6 +10,7 @@ from leapprof.errors import ConfigError
 
 TOKEN_VARIABLE = "LEAPPROF_PROMETHEUS_TOKEN"  # noqa: S105 - the name of a variable
 USER_VARIABLE = "LEAPPROF_PROMETHEUS_USER"
+TENANT_VARIABLE = "LEAPPROF_PROMETHEUS_TENANT"
 PASSWORD_VARIABLE = "LEAPPROF_PROMETHEUS_PASSWORD"  # noqa: S105 - the name of a variable
 DEFAULT_TIMEOUT_S = 60.0
 
@@ -21,6 +22,7 @@ class ServerAccess:
     Attributes:
         url: root of its API: ``http://host:9090``; without user and password.
         token, user, password: None where not used.
+        tenant: of Mimir and its kin, which want one in a header of its own; None: none is sent.
         ca_file: certificates to trust instead of the system's.
         timeout_s: of one answer.
     """
@@ -29,6 +31,7 @@ class ServerAccess:
     token: str | None = field(default=None, repr=False)
     user: str | None = None
     password: str | None = field(default=None, repr=False)
+    tenant: str | None = None
     ca_file: Path | None = None
     timeout_s: float = DEFAULT_TIMEOUT_S
 
@@ -51,7 +54,7 @@ def server_access(
 
     Args:
         url: as the operator gave it.
-        environment: LEAPPROF_PROMETHEUS_TOKEN, or …_USER and …_PASSWORD.
+        environment: LEAPPROF_PROMETHEUS_TOKEN, or …_USER and …_PASSWORD, and …_TENANT.
         token_file: holds a bearer token; it goes before the environment.
         basic_auth_file: holds ``user:password``.
         ca_file: certificates to trust.
@@ -78,5 +81,11 @@ def server_access(
         if not colon:
             raise ConfigError("holds no user:password", path=str(basic_auth_file), key="--basic-auth-file")
     return ServerAccess(
-        url=url.rstrip("/"), token=token, user=user, password=password, ca_file=ca_file, timeout_s=timeout_s
+        url=url.rstrip("/"),
+        token=token,
+        user=user,
+        password=password,
+        tenant=environment.get(TENANT_VARIABLE) or None,
+        ca_file=ca_file,
+        timeout_s=timeout_s,
     )

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from leapprof.importers.devices import devices_of
 from leapprof.importers.prom_names import ANCHORS, CPU_NAMES, Exporter
 from leapprof.importers.prom_server import Server
-from leapprof.importers.prom_targets import FetchRequest, Target, find_targets, grid_of
+from leapprof.importers.prom_targets import FetchRequest, Target, find_targets, grid_of, regex
 from leapprof.model import BatchMeans
 
 HOSTS_A_QUERY = 50
@@ -130,7 +130,7 @@ class _Group:
 
     def select(self, metrics: Sequence[str], more: str = "") -> str:
         """Return a selector of metrics of these hosts."""
-        instances = "|".join(_regex(instance) for instance in self._host_of)
+        instances = "|".join(regex(instance) for instance in self._host_of)
         names = "|".join(metrics)
         parts = (f'__name__=~"{names}"', self._selector, f'instance=~"{instances}"', more)
         return "{" + ",".join(part for part in parts if part) + "}"
@@ -165,10 +165,6 @@ def _instance(target: Target) -> str:
     return target.matchers.rpartition('instance="')[2].partition('"')[0]
 
 
-def _regex(text: str) -> str:
-    return "".join(c if c.isalnum() or c in "-_:" else "[.]" if c == "." else "." for c in text)
-
-
 def _node_batches(group: _Group, scrape_s: float) -> Iterator[HostBatches]:
     anchor = ANCHORS[Exporter.NODE]
     stamp = group.ask(f"max by (instance) (timestamp({group.select(anchor)}))")
@@ -198,7 +194,7 @@ def _node_batches(group: _Group, scrape_s: float) -> Iterator[HostBatches]:
 
 def _process_batches(group: _Group, process: str) -> Iterator[HostBatches]:
     stamp = group.ask(f"max by (instance) (timestamp({group.select(ANCHORS[Exporter.PROCESS])}))")
-    chosen = f'groupname=~".*{_regex(process)}.*"'
+    chosen = f'groupname=~".*{regex(process)}.*"'
     cpu = group.ask(
         f"sum by (instance) (max by (instance, groupname, mode) ({group.select([GROUP_CPU], chosen)}))"
     )

@@ -32,6 +32,12 @@ ANCHORS: dict[Exporter, tuple[str, ...]] = {
 }
 """A metric of which each target has at least one series: it tells targets and the moments of their scrapes."""
 
+GROUP_LABELS = {
+    Exporter.PROCESS: ("groupname",),
+    Exporter.CADVISOR: ("name", "container", "container_name"),
+}
+"""Labels of which one names nodeos."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:

@@ -19,11 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leapprof.errors import ConfigError, ConnectError, SourceError, SourceTimeoutError, quoted
-from leapprof.importers.prom_access import ServerAccess
+from leapprof.importers.prom_access import TENANT_VARIABLE, ServerAccess
 
 FEWEST_STEPS = 2
 POINTS_A_QUERY = 5000
 """Prometheus answers at most 11,000 points a series; fewer keep an answer small in memory."""
+_AS_IT_IS = {"nocache": "1", "max_source_resolution": "0s"}
+"""No cached answers of VictoriaMetrics, no downsampled data of Thanos; other servers ignore both."""
 _NOTICE = re.compile(rb'"(?:warnings|infos|isPartial)"')
 _EDGE_BYTES = 8192
 _TOO_MUCH = re.compile(
@@ -87,6 +89,7 @@ class Server:
         session.verify = str(access.ca_file) if access.ca_file else True
         session.hooks["response"].append(self._watch)
         headers = {"Authorization": f"Bearer {access.token}"} if access.token else {}
+        headers |= {"X-Scope-OrgID": access.tenant} if access.tenant else {}
         self._client = PrometheusConnect(
             url=access.url,
             headers=headers,
@@ -116,7 +119,7 @@ class Server:
         """Return the answer to a query at one moment, or now: a vector, or raw samples for ``metric[10m]``."""
         moment = {} if time_s is None else {"time": f"{time_s:.3f}"}
         with self._translated():
-            found = self._client.custom_query(query, params={**moment, "nocache": "1"})
+            found = self._client.custom_query(query, params={**moment, **_AS_IT_IS})
             return [_series(item) for item in found or []]
 
     def over(self, query: str, start_s: int, end_s: int, step_s: int) -> Iterator[list[ServerSeries]]:
@@ -136,7 +139,7 @@ class Server:
         try:
             with self._translated():
                 found = self._client.custom_query_range(
-                    query, _moment(start_s), _moment(end_s), str(step_s), params={"nocache": "1"}
+                    query, _moment(start_s), _moment(end_s), str(step_s), params=_AS_IT_IS
                 )
                 answer = [_series(item) for item in found or []]
         except (TooMuchError, SourceTimeoutError):
@@ -234,11 +237,7 @@ class Server:
             return SourceError(name, "did not answer")
         said = _error_text(last.text)
         if last.status in {401, 403}:
-            return ConnectError(
-                name,
-                f"refused us (HTTP {last.status}): the token or password is missing, wrong or expired; "
-                "see --token-file and --basic-auth-file",
-            )
+            return ConnectError(name, f"refused us (HTTP {last.status}): {_way_in(said)}")
         if last.status in _GATEWAY_STATUS and "html" in last.kind:
             return SourceError(
                 name, f"has a gateway before it that answered HTTP {last.status}: is the server running?"
@@ -248,6 +247,13 @@ class Server:
         if last.status in _TOO_MUCH_STATUS and _TOO_MUCH.search(said):
             return TooMuchError(name, f"could not answer this much at once: {quoted(said)}")
         return SourceError(name, f"refused the query (HTTP {last.status}): {quoted(said)}")
+
+
+def _way_in(said: str) -> str:
+    """Return what a server that refuses us wants, by its words."""
+    if "org id" in said:
+        return f"it wants a tenant; put its name into ${TENANT_VARIABLE}"
+    return "the token or password is missing, wrong or expired; see --token-file and --basic-auth-file"
 
 
 def _auth(access: ServerAccess) -> Any:  # noqa: ANN401 - what requests takes as auth

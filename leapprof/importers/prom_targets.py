@@ -1,14 +1,14 @@
 """What a Prometheus-compatible server has in a stretch of time: targets by host, and how often they are scraped."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import numpy as np
 
 from leapprof.errors import ConfigError, NotEnoughDataError
-from leapprof.importers.prom_names import ANCHORS, Exporter, group_of
+from leapprof.importers.prom_names import ANCHORS, GROUP_LABELS, Exporter, group_of
 from leapprof.importers.prom_server import Server
 
 MAX_POINTS = 25_000
@@ -115,7 +115,8 @@ def find_targets(server: Server, request: FetchRequest) -> dict[str, tuple[Targe
         NotEnoughDataError: it has none.
     """
     found: dict[tuple[str, Exporter], dict[str, dict[str, set[str]]]] = {}
-    for labels in server.series([_anchors(request.selector)], request.start_s, request.end_s):
+    matches = list(_matches(request.selector, request.process))
+    for labels in server.series(matches, request.start_s, request.end_s):
         exporter = _exporter(labels.get("__name__", ""))
         if exporter is None:
             continue
@@ -136,6 +137,20 @@ def find_targets(server: Server, request: FetchRequest) -> dict[str, tuple[Targe
                 Target(exporter=exporter, host=host, anchor=anchor, matchers=matchers, groups=groups)
             )
     return {host: tuple(targets) for host, targets in hosts.items()}
+
+
+def _matches(selector: str, process: str) -> Iterator[str]:
+    """Yield selectors of the metrics that tell targets: a host has hundreds of process groups and containers."""
+    named = f'=~".*{regex(process)}.*"'
+    for exporter, names in ANCHORS.items():
+        for label in GROUP_LABELS.get(exporter, ("",)):
+            parts = (f'__name__=~"{"|".join(names)}"', selector, label and label + named)
+            yield "{" + ",".join(part for part in parts if part) + "}"
+
+
+def regex(text: str) -> str:
+    """Return a pattern of PromQL for a text: what is special matches itself or anything."""
+    return "".join(c if c.isalnum() or c in "-_:" else "[.]" if c == "." else "." for c in text)
 
 
 def _anchors(selector: str) -> str:

@@ -410,13 +410,13 @@ class _Stub(BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def _answering(status, kind, body, wait_s=0.0, seen=None, tls=None, clock_off_s=0):
+def _answering(status, kind, body, wait_s=0.0, seen=None, tls=None, clock_off_s=0, header="Authorization"):
     class Answer(_Stub):
         answer = (status, kind, body)
 
         def do_GET(self):
             if seen is not None:
-                seen.append(self.headers.get("Authorization"))
+                seen.append(self.headers.get(header))
             time.sleep(wait_s)
             super().do_GET()
 
@@ -486,6 +486,18 @@ def test_an_expired_token_is_said_and_not_shown():
     ):
         server.at("up", 0)
     assert "s3cret" not in str(caught.value)
+
+
+def test_a_tenant_goes_into_mimirs_header_and_is_asked_for():
+    """Mimir with tenants refuses questions without one (HTTP 401, "no org id")."""
+    seen = []
+    with (
+        _answering(401, "text/plain", b"no org id", seen=seen, header="X-Scope-OrgID") as url,
+        _server(url, environment={"LEAPPROF_PROMETHEUS_TENANT": "eos"}) as server,
+        pytest.raises(ConnectError, match="LEAPPROF_PROMETHEUS_TENANT"),
+    ):
+        server.at("up", 0)
+    assert seen == ["eos"]
 
 
 def test_a_server_that_does_not_answer_in_time_is_left():
