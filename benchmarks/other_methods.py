@@ -5,9 +5,9 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import mannwhitneyu, t
+from scipy.stats import mannwhitneyu
 
-from leapprof.analysis.estimate import mean_interval
+from leapprof.analysis.estimate import mean_interval, t_quantile
 from leapprof.model import Interval
 
 COSINES = 12
@@ -37,7 +37,7 @@ def _cosines(value: NDArray[np.float64]) -> Interval:
     mean = float(value.mean())
     sums = _cosine_table(n) @ (value - mean)
     variance = 2 / n * float(np.mean(np.square(sums)))
-    half = float(t.ppf(0.975, COSINES)) * math.sqrt(variance / n)
+    half = t_quantile(0.975, COSINES) * math.sqrt(variance / n)
     return Interval(low=mean - half, high=mean + half)
 
 
@@ -52,7 +52,7 @@ def _batches(value: NDArray[np.float64], count: int) -> Interval:
     size = value.size // count
     batch = value[: size * count].reshape(count, size).mean(axis=1)
     mean = float(batch.mean())
-    half = float(t.ppf(0.975, count - 1)) * float(batch.std(ddof=1)) / math.sqrt(count)
+    half = t_quantile(0.975, count - 1) * float(batch.std(ddof=1)) / math.sqrt(count)
     return Interval(low=mean - half, high=mean + half)
 
 
@@ -70,7 +70,7 @@ def _pyperf(first: NDArray[np.float64], second: NDArray[np.float64]) -> bool:
     n, m = first.size, second.size
     pooled = ((n - 1) * first.var(ddof=1) + (m - 1) * second.var(ddof=1)) / (n + m - 2)
     score = (first.mean() - second.mean()) / math.sqrt(pooled * (1 / n + 1 / m))
-    return bool(abs(score) >= float(t.ppf(0.975, n + m - 2)))
+    return bool(abs(score) >= t_quantile(0.975, n + m - 2))
 
 
 def _kayenta(first: NDArray[np.float64], second: NDArray[np.float64]) -> bool:

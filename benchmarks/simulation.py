@@ -33,7 +33,7 @@ COVERS = 93.0
 NS_PER_S = 1_000_000_000
 PROVEN = frozenset({Verdict.IMPROVED, Verdict.REGRESSED})
 METHODS = ("prototype", "ewc12", "batch10", "batch20")
-OTHERS_SEE = 200
+OTHERS_SEE = 40
 """Draws that the rules of other programs see: slow, and none of them is near 5 %."""
 
 

@@ -32,6 +32,41 @@ def test_what_an_hour_cannot_tell_is_not_graded_full(name):
     assert tally.percent("alarm") <= 5
 
 
+@pytest.mark.parametrize("n", [3600, 21_600])
+def test_the_same_hours_of_two_days_are_judged_by_what_carries_over(n):
+    """The ratio holds for the day; of the difference only a part does, for it is that of these hours."""
+    tally = simulate(FAMILY["daily-same"], n, DRAWS, seed=13)
+    assert tally.percent("judged") >= LEAST
+    assert tally.percent("ratio") >= LEAST
+    assert tally.percent("difference of hours") >= LEAST
+    assert tally.percent("difference") < 93
+    assert tally.percent("alarm") <= 5
+
+
+def test_an_hour_of_a_memory_of_200_s_is_never_full():
+    """It is 18 times the memory, and by chance some look longer."""
+    tally = simulate(FAMILY["ar099"], 3600, DRAWS, seed=14)
+    assert tally.percent("full") == 0
+    assert tally.percent("judged") >= LEAST
+    assert tally.percent("found") > 50
+
+
+def test_a_year_of_writes_from_an_hour_holds():
+    """On twice the interval; the plain one holds less often where the load wanders."""
+    tally = simulate(FAMILY["wb"], 3600, DRAWS, seed=15)
+    assert tally.percent("year") >= LEAST
+    assert tally.percent("year") >= tally.percent("level")
+
+
+def test_a_single_day_with_a_swing_is_told_as_narrowly_as_its_spread_allows():
+    """And a difference of 30 % is found in it."""
+    tally = simulate(FAMILY["daily-same"], 86_400, 8, seed=16)
+    assert tally.percent("level") == 100
+    assert tally.percent("judged") == 100
+    assert (narrowest(tally) or 9.0) <= 1.3
+    assert tally.percent("found") >= 50
+
+
 def test_reports_without_a_change_are_quiet():
     """Seven metrics, Holm over all."""
     assert report_alarms(3600, 20, seed=3) <= 10

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from leapprof.analysis.compare import difference
-from leapprof.analysis.verdict import Bursts, Sides, Threshold, Traits, judge, memory_s
+from leapprof.analysis.verdict import Bursts, Sides, Threshold, Traits, allowing, judge, memory_s
 from leapprof.model import Better, Estimate, Grade, Interval, Verdict
 
 HOURS_2 = 7200.0
@@ -125,3 +125,29 @@ def test_what_goes_on_and_off_needs_longer():
     found = judged(known(10), known(4), on_off=True)
     assert found.grade is Grade.PRELIMINARY
     assert found.design_seconds == 3 * 86_400
+
+
+def test_a_flow_is_judged_by_its_ratio():
+    """A tenth of before: as a difference it may be anything, as a ratio it is certain, and it never falls by more."""
+    before, after = known(10, 9), known(1, 0.2)
+    assert judged(before, after).verdict is not Verdict.IMPROVED
+    wide = known(10, ci95=Interval(low=5, high=19))
+    effect, sides = difference(wide, after), Sides(before=wide, after=after, by_ratio=True)
+    standing = allowing(effect, sides, Grade.FULL)
+    assert standing.value == effect.value
+    assert -10 <= standing.ci95.low < standing.ci95.high < -7
+    assert judged(wide, after, by_ratio=True).verdict is Verdict.IMPROVED
+
+
+def test_without_a_ratio_the_difference_counts():
+    """Nothing was counted before."""
+    before, after = known(0, 0.1), known(10)
+    effect = difference(before, after)
+    assert allowing(effect, Sides(before=before, after=after, by_ratio=True), Grade.FULL) == effect
+
+
+def test_an_hour_is_preliminary_whatever_it_looks_like():
+    """An hour cannot tell a memory of 120 s from one of 200 s; 100 minutes can."""
+    hour, longer = ({"covered_seconds": s, "effective_samples": 400.0} for s in (3600.0, 6000.0))
+    assert judged(known(10, **hour), known(0, **hour)).grade is Grade.PRELIMINARY
+    assert judged(known(10, **longer), known(0, **longer)).grade is Grade.FULL
