@@ -43,6 +43,11 @@ class Paired:
     pairs: tuple[HostPair, ...]
     findings: tuple[Finding, ...]
 
+    @property
+    def alone(self) -> HostPair | None:
+        """Return the pair when it is of one host and there is nothing to be said of others."""
+        return self.pairs[0] if len(self.pairs) == 1 and not self.findings else None
+
 
 def recordings_below(path: Path) -> tuple[Path, ...]:
     """Return the recordings right below a directory; the path itself if it is one, or holds none."""
@@ -74,8 +79,15 @@ def pair_hosts(given: Sequence[Path]) -> Paired | None:
     return _paired(before, after, findings)
 
 
-def single_pair(given: Sequence[Path]) -> tuple[Path, ...]:
-    """Return what an operator named with each directory that holds just one recording as that recording."""
+def of_one_host(given: Sequence[Path]) -> tuple[Path, ...]:
+    """Return the recordings that an operator named, directories of one host's recordings resolved.
+
+    Raises:
+        ConfigError: nothing says which recordings are before and which after.
+    """
+    paired = pair_hosts(given)
+    if paired is not None and paired.alone is not None:
+        return paired.alone.before, paired.alone.after
     return tuple(below[0] if len(below := recordings_below(path)) == 1 else path for path in given)
 
 
@@ -107,8 +119,8 @@ def _split(sides: Sequence[Sequence[Found]]) -> tuple[list[Found], list[Found]]:
         return before, after
     if len(sides) != MOST_SIDES:
         raise ConfigError(
-            "several hosts: name BEFORE and AFTER, each a directory of recordings, or recordings of the phases "
-            "before and after",
+            "several recordings: name BEFORE and AFTER, each a recording or a directory of several hosts', or "
+            "recordings of the phases before and after",
             key="RECORDING",
         )
     return list(sides[0]), list(sides[1])

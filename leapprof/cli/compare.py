@@ -160,12 +160,12 @@ def _comparison(
 ) -> "Comparison":
     """Return the comparison of one host that the arguments ask for."""
     from leapprof.assess.compare import compare, compare_cut
-    from leapprof.assess.host_pairs import single_pair
+    from leapprof.assess.host_pairs import of_one_host
     from leapprof.assess.load import load
 
     if not named:
         raise ConfigError("name two recordings, BEFORE and AFTER, or one with --change-at", key="RECORDING")
-    recordings = single_pair(named)
+    recordings = of_one_host(named)
     repeat = "leapprof compare " + " ".join(path.name for path in recordings)
     repeat += f" --change-at {change_at}" if change_at else ""
     options = replace(options_of(recordings[0]), repeat=(repeat,))

@@ -35,7 +35,7 @@ def compared_hosts(
 
     changed = pair_hosts(recordings)
     controls = _controls(control) if control else None
-    if changed is None:
+    if changed is None or changed.alone is not None:
         if controls is not None and len(controls.pairs) > 1:
             raise ConfigError("names several hosts, and the comparison is of one", key="--control")
         return None
@@ -55,13 +55,13 @@ def _options(pair: "HostPair", options_of: "Callable[[Path], CompareOptions]") -
 
 def _controls(control: tuple[Path, Path]) -> "Paired":
     """Return the controls: of each host, or the one pair."""
-    from leapprof.assess.host_pairs import HostPair, Paired, pair_hosts, single_pair
+    from leapprof.assess.host_pairs import HostPair, Paired, of_one_host, pair_hosts
     from leapprof.store.manifest import read_manifest
 
     paired = pair_hosts(control)
     if paired is not None:
         return paired
-    before, after = single_pair(control)
+    before, after = of_one_host(control)
     host = read_manifest(before).host.name
     return Paired(pairs=(HostPair(host=host, before=before, after=after),), findings=())
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from leapprof.assess.host_pairs import pair_hosts, recordings_below, single_pair
+from leapprof.assess.host_pairs import of_one_host, pair_hosts, recordings_below
 from leapprof.errors import ConfigError
 from tests.support.fleets import recorded
 
@@ -45,7 +45,14 @@ def test_one_host_is_no_fleet(tmp_path):
     before, after = _hosts(tmp_path / "a", ["a"], ["before"]) + _hosts(tmp_path / "b", ["a"], ["after"])
     assert pair_hosts([before, after]) is None
     assert pair_hosts([tmp_path / "a", tmp_path / "b"]) is None
-    assert single_pair([tmp_path / "a", tmp_path / "b"]) == (before, after)
+    assert of_one_host([tmp_path / "a", tmp_path / "b"]) == (before, after)
+
+
+def test_a_directory_of_both_phases_of_one_host_is_its_pair(tmp_path):
+    """What ``record a --out DIR`` leaves in both phases."""
+    before, after = _hosts(tmp_path, ["a"])
+    assert pair_hosts([tmp_path]).alone.host == "a"
+    assert of_one_host([tmp_path]) == (before, after)
 
 
 def test_who_has_no_partner_is_named(tmp_path):
@@ -87,7 +94,7 @@ def test_a_damaged_recording_is_named(tmp_path):
 def test_recordings_that_nothing_tells_apart_are_refused(tmp_path):
     """One directory of one phase: which is before?"""
     _hosts(tmp_path, ["a", "b"], ["before"])
-    with pytest.raises(ConfigError, match="several hosts: name BEFORE and AFTER"):
+    with pytest.raises(ConfigError, match="several recordings: name BEFORE and AFTER"):
         pair_hosts([tmp_path])
 
 
