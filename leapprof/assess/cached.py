@@ -1,32 +1,36 @@
 """A recording whose tables are read once per comparison, each with every column that a comparison asks for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from leapprof.assess.eras import Era
-from leapprof.assess.load import LoadedRecording
+from leapprof.assess.load import KEY_COLUMNS, LoadedRecording
 from leapprof.assess.metrics import columns_of
+from leapprof.assess.process_life import LIFE_COLUMNS
 from leapprof.assess.samples import IDENTITY_COLUMNS, RecordingTables
 from leapprof.assess.stages import with_stages
 from leapprof.model import Recording, Table
+from leapprof.store.segments import select
 
 STAGE = "stage"
-_OF_MANY = frozenset({"device", "nodeos_device"})
-"""Tables of many subjects, each of which is compared: read once for all."""
-_ASKED_AGAIN = frozenset({"chain"})
-_SUBJECTS = frozenset({"device", "nodeos"})
 _MORE_COLUMNS = {
     "host": ("cpus_online", "file_pmd_mapped_bytes"),
-    "nodeos": (STAGE, "start_ticks", "io_write_bytes_total", "rss_anon_bytes"),
-    "chain": ("http_status", "state_used_bytes"),
+    "nodeos": (STAGE, *LIFE_COLUMNS),
+    "chain": ("http_status", "http_elapsed_us", "http_errors", "state_used_bytes"),
 }
+_ASKED_AGAIN = {
+    "host": _MORE_COLUMNS["host"],
+    "nodeos": (STAGE, *IDENTITY_COLUMNS["nodeos"], *LIFE_COLUMNS),
+    "chain": (*columns_of("chain"), *_MORE_COLUMNS["chain"]),
+}
+"""What findings and starts ask for when the metrics of a table are done."""
+
+_Where = Mapping[str, str]
+_Key = tuple[str, tuple[tuple[str, str], ...]]
 
 
-def _is_stored(tables: RecordingTables) -> bool:
-    """Return whether a recording comes from disk, whose stages are told when they are read."""
-    return isinstance(tables.tables if isinstance(tables, Era) else tables, LoadedRecording)
+def _key(name: str, where: _Where | None) -> _Key:
+    return name, tuple(sorted((where or {}).items()))
 
 
 class CachedTables:
@@ -35,71 +39,65 @@ class CachedTables:
     def __init__(self, tables: RecordingTables) -> None:
         """Keep the recording that is read."""
         self._tables = tables
-        self._read: dict[tuple[str, tuple[tuple[str, str], ...]], tuple[Table, frozenset[str]]] = {}
+        self._read: dict[_Key, tuple[Table, frozenset[str]]] = {}
+        self._released: set[str] = set()
 
     @property
     def manifest(self) -> Recording:
         """Return the manifest."""
         return self._tables.manifest
 
-    def table(
-        self, name: str, columns: Sequence[str] | None = None, where: Mapping[str, str] | None = None
-    ) -> Table:
+    def table(self, name: str, columns: Sequence[str] | None = None, where: _Where | None = None) -> Table:
         """Return the rows of a table of one subject; see RecordingTables."""
-        if where and name in _OF_MANY and set(where) <= _SUBJECTS:
-            return self._of_subject(name, columns, where)
-        key = (name, tuple(sorted((where or {}).items())))
-        found, asked = self._read.get(key, (None, frozenset[str]()))
-        if found is None or not asked.issuperset(columns or ()):
-            keys = ("boottime_ns", "wall_ns", "boot", *IDENTITY_COLUMNS.get(name, ()))
-            wanted = (
-                *keys,
-                *columns_of(name),
-                *_MORE_COLUMNS.get(name, ()),
-                *(columns or ()),
-                *sorted(asked),
-            )
-            found = self._keep(key, dict.fromkeys(wanted), where)
-        return found
+        found, asked = self._read.get(_key(name, where), (None, frozenset[str]()))
+        if found is not None and asked.issuperset(columns or ()):
+            return found
+        whole, known = self._read.get(_key(name, None), (None, frozenset[str]()))
+        if where and whole is not None and known.issuperset({*asked, *(columns or ())}):
+            return self._keep(name, select(whole, where), known, where)
+        return self._from_disk(name, self._wanted(name, {*asked, *(columns or ())}), where)
 
-    def _keep(
-        self,
-        key: tuple[str, tuple[tuple[str, str], ...]],
-        wanted: Mapping[str, None],
-        where: Mapping[str, str] | None,
-    ) -> Table:
-        """Read a table and keep it; stages are told from what is kept, not from other readings of the same files."""
-        name = key[0]
-        told = name == "nodeos" and _is_stored(self._tables)
-        names = tuple(column for column in wanted if not (told and column == STAGE))
-        found = self._tables.table(name, names, where)
-        self._read[key] = found, frozenset(wanted)
-        if told and found.rows:
-            found = with_stages(found, self, where)
-            self._read[key] = found, frozenset(wanted)
-        return found
-
-    def _of_subject(self, name: str, columns: Sequence[str] | None, where: Mapping[str, str]) -> Table:
-        """Return the rows of one of many subjects, from one reading of the table for all of them."""
-        whole = self.table(name, columns)
-        keep = np.ones(whole.rows, dtype=np.bool_)
-        for column, wanted in where.items():
-            texts = whole.texts.get(column)
-            keep &= texts == wanted if texts is not None else np.zeros(whole.rows, dtype=np.bool_)
-        if keep.all():
-            return whole
-        at = np.flatnonzero(keep)
-        return replace(
-            whole,
-            rows=int(at.size),
-            integers={
-                n: replace(c, values=c.values[at], present=c.present[at]) for n, c in whole.integers.items()
-            },
-            texts={n: t[at] for n, t in whole.texts.items()},
-        )
-
-    def release(self, name: str) -> None:
-        """Forget what was read of a table, unless findings and starts ask for it again."""
-        if name in _ASKED_AGAIN:
+    def prepare(self, name: str, wheres: Iterable[_Where]) -> None:
+        """Read a table for some subjects at once, which takes little longer than for one."""
+        stored = self._stored
+        missing = [where for where in wheres if _key(name, where) not in self._read]
+        if stored is None or name == "nodeos" or not missing or _key(name, None) in self._read:
             return
-        self._read = {key: table for key, table in self._read.items() if key[0] != name}
+        wanted = self._wanted(name, set())
+        for where, found in zip(missing, stored.tables(name, tuple(wanted), missing), strict=True):
+            self._keep(name, found, wanted, where)
+
+    def release(self, name: str, where: _Where | None = None) -> None:
+        """Forget what was read of a table, or of one subject of it, but what is asked for again."""
+        self._released.add(name)
+        kept = {*KEY_COLUMNS, *_ASKED_AGAIN.get(name, ())}
+        for key in [k for k in self._read if k[0] == name and (where is None or k == _key(name, where))]:
+            found, asked = self._read.pop(key)
+            if name in _ASKED_AGAIN:
+                integers = {n: c for n, c in found.integers.items() if n in kept}
+                self._read[key] = replace(found, integers=integers), asked & kept
+
+    @property
+    def _stored(self) -> LoadedRecording | None:
+        """Return the recording if it comes from disk."""
+        tables = self._tables.tables if isinstance(self._tables, Era) else self._tables
+        return tables if isinstance(tables, LoadedRecording) else None
+
+    def _wanted(self, name: str, asked: set[str]) -> frozenset[str]:
+        """Return what is read when these are asked for: all that will be, until the table is released."""
+        if name not in self._released:
+            asked |= {*columns_of(name), *_MORE_COLUMNS.get(name, ())}
+        return frozenset({*KEY_COLUMNS, *IDENTITY_COLUMNS.get(name, ()), *asked})
+
+    def _from_disk(self, name: str, wanted: frozenset[str], where: _Where | None) -> Table:
+        """Read a table and keep it; stages are told from what is kept, not from other readings of the same files."""
+        told = name == "nodeos" and STAGE in wanted and self._stored is not None
+        found = self._tables.table(name, tuple(wanted - {STAGE} if told else wanted), where)
+        self._keep(name, found, wanted, where)
+        if told and found.rows:
+            return self._keep(name, with_stages(found, self, where), wanted, where)
+        return found
+
+    def _keep(self, name: str, found: Table, asked: frozenset[str], where: _Where | None) -> Table:
+        self._read[_key(name, where)] = found, asked
+        return found

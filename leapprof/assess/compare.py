@@ -18,7 +18,7 @@ from leapprof.assess.limits import limits
 from leapprof.assess.material import CompareOptions, Material
 from leapprof.assess.own_voice import voice_findings
 from leapprof.assess.per_unit import per_unit_figures
-from leapprof.assess.rows import chart_of, measure_rows
+from leapprof.assess.rows import measure_rows
 from leapprof.assess.samples import RecordingTables, read_samples
 from leapprof.assess.sides import CutSide, cut_side
 from leapprof.assess.subjects import device_pairs, nodeos_pairs
@@ -84,7 +84,6 @@ def _compared(
     material = _gathered(before, after, options)
     starts = starts_of(material)
     also_changed = beside(material.facts, material.changes, material.defaults)
-    charts = (chart_of(row, before, after) for row in material.rows)
     change_point_said, change_evidence = _change_point(before, change) if change else (None, ())
     return Comparison(
         title=texts.title(material),
@@ -103,7 +102,7 @@ def _compared(
                 voice_findings(material),
             )
         ),
-        charts=tuple(c for c in charts if c is not None),
+        charts=tuple(row.chart for row in material.rows if row.chart is not None),
         headline=texts.headline(material.metrics, material.wear, (before.side, after.side), also_changed),
         repeat=texts.repeat(material),
         not_measured=texts.NOT_MEASURED,

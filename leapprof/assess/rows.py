@@ -1,16 +1,22 @@
 """The rows of a comparison before they are judged: every metric of every subject, measured on both sides."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
 
 from leapprof.analysis.hist import shared_edges, shares
 from leapprof.analysis.thin import thin
+from leapprof.assess.compute import Context
 from leapprof.assess.latency import latency_sides
 from leapprof.assess.measure import MeasuredSide, context_of, measure, read_side, with_zero_interval
 from leapprof.assess.metrics import METRICS, MetricSpec, SubjectKind, columns_of
+from leapprof.assess.samples import Samples
 from leapprof.assess.sides import CutSide
 from leapprof.assess.subjects import DevicePair, NodeosPair, device_pairs, nodeos_pairs
-from leapprof.model import Chart, Nodeos, Subject
+from leapprof.model import Chart, Nodeos, Series, Subject
 
 RSS_REFUSED = (
     "the map mode differs: RSS in mapped is reclaimable page cache, in mapped_private, heap and locked it is "
@@ -27,6 +33,14 @@ _REFUSED_ACROSS_MODES = {
     "nodeos.rss_shmem_bytes": RSS_REFUSED,
     "nodeos.dirtied_bytes_per_s": DIRTIED_REFUSED,
 }
+_JUMPS = "nodeos.cpu_cores"
+"""Its series are asked for again: findings name where its level jumps."""
+_LOAD_TABLE = "chain"
+"""Its series are asked for again: they are the load that other metrics are held against."""
+_NONE = np.empty(0)
+_NO_SERIES = Series(time_s=_NONE, value=_NONE, weight_s=_NONE)
+_WORKERS = 2
+"""Metrics measured at once: numpy works without the interpreter's lock, and each takes the memory of its series."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -34,7 +48,9 @@ class Row:
     """One metric of one subject on both sides, not judged.
 
     Attributes:
-        before, after: None where the recording does not hold it.
+        before, after: None where the recording does not hold it. Their series are empty once they are drawn,
+            but for those of a load: a week's series of every metric would fill the memory.
+        chart: thinned data of both series; None unless both sides have it.
         refused: why it may not be compared; None when it may.
         view_of: drives below a logical device.
         direct: that logical device carries the state more directly than any drive.
@@ -44,6 +60,7 @@ class Row:
     subject: Subject
     before: MeasuredSide | None
     after: MeasuredSide | None
+    chart: Chart | None = None
     refused: str | None = None
     view_of: tuple[str, ...] = ()
     direct: bool = False
@@ -92,16 +109,29 @@ def measure_rows(before: CutSide, after: CutSide) -> tuple[Row, ...]:
 def _delays(before: CutSide, after: CutSide) -> Iterator[Row]:
     """Yield the rows of probes of delay."""
     for found in latency_sides(before, after):
-        yield Row(
+        row = Row(
             spec=found.spec,
             subject=found.subject,
             before=found.before,
             after=found.after,
             refused=found.refused,
         )
+        yield _drawn(row, before, after)
 
 
-def chart_of(row: Row, before: CutSide, after: CutSide) -> Chart | None:
+def _drawn(row: Row, before: CutSide, after: CutSide) -> Row:
+    """Return the row with its chart, and without the series that are not asked for again."""
+    drawn = replace(row, chart=_chart_of(row, before, after))
+    if row.spec.table == _LOAD_TABLE or row.spec.name == _JUMPS:
+        return drawn
+    return replace(
+        drawn,
+        before=replace(row.before, series=_NO_SERIES) if row.before else None,
+        after=replace(row.after, series=_NO_SERIES) if row.after else None,
+    )
+
+
+def _chart_of(row: Row, before: CutSide, after: CutSide) -> Chart | None:
     """Return the thinned data of a row; None unless both sides have it."""
     if row.before is None or row.after is None:
         return None
@@ -122,47 +152,64 @@ def chart_of(row: Row, before: CutSide, after: CutSide) -> Chart | None:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Read:
+    """One subject on one side, its columns read once for all metrics."""
+
+    side: CutSide
+    samples: Samples
+    context: Context
+
+    def measured(self, spec: MetricSpec) -> MeasuredSide | None:
+        """Return one of its metrics."""
+        return measure(spec, self.side, self.samples, self.context)
+
+
 def _rows_of(
     table: str, kind: SubjectKind, targets: list[_Target], before: CutSide, after: CutSide
 ) -> Iterator[Row]:
     """Yield the rows of one table, one subject after the other."""
     specs = [s for s in METRICS if s.table == table and s.subject is kind]
-    first = [
-        _measured(specs, before, t.where_before, t.nodeos.before if t.nodeos else None) if t.on_before else {}
-        for t in targets
-    ]
-    before.tables.release(table)
-    second = [
-        _measured(specs, after, t.where_after, t.nodeos.after if t.nodeos else None) if t.on_after else {}
-        for t in targets
-    ]
-    after.tables.release(table)
-    for target, mine, its in zip(targets, first, second, strict=True):
-        for spec in specs:
-            a, b = mine.get(spec.name), its.get(spec.name)
-            if a is None and b is None:
-                continue
-            yield Row(
-                spec=spec,
-                subject=target.subject,
-                before=with_zero_interval(a, b) if a else None,
-                after=with_zero_interval(b, a) if b else None,
-                refused=_refused(spec, target.nodeos),
-                view_of=target.view_of,
-                direct=target.direct,
-            )
+    before.tables.prepare(table, [t.where_before for t in targets if t.on_before and t.where_before])
+    after.tables.prepare(table, [t.where_after for t in targets if t.on_after and t.where_after])
+    for target in targets:
+        mine, its = (target.nodeos.before, target.nodeos.after) if target.nodeos else (None, None)
+        first = _read(table, before, target.where_before, mine) if target.on_before else None
+        second = _read(table, after, target.where_after, its) if target.on_after else None
+        with ThreadPoolExecutor(_WORKERS) as pool:
+            found = pool.map(partial(_measured, target, first, second, before, after), specs)
+            yield from (row for row in found if row is not None)
+
+
+def _read(table: str, side: CutSide, where: Mapping[str, str] | None, nodeos: Nodeos | None) -> _Read | None:
+    """Return one subject's columns, which are not asked for again."""
+    samples = read_side(side, table, columns_of(table), where)
+    side.tables.release(table, where)
+    return None if samples is None else _Read(side=side, samples=samples, context=context_of(side, nodeos))
 
 
 def _measured(
-    specs: list[MetricSpec], side: CutSide, where: Mapping[str, str] | None, nodeos: Nodeos | None
-) -> dict[str, MeasuredSide]:
-    """Return all metrics of one subject on one side; its columns are read once."""
-    samples = read_side(side, specs[0].table, columns_of(specs[0].table), where)
-    if samples is None:
-        return {}
-    context = context_of(side, nodeos)
-    found = ((spec.name, measure(spec, side, samples, context)) for spec in specs)
-    return {name: measured for name, measured in found if measured is not None}
+    target: _Target,
+    first: _Read | None,
+    second: _Read | None,
+    before: CutSide,
+    after: CutSide,
+    spec: MetricSpec,
+) -> Row | None:
+    """Return one metric of one subject; None when neither side holds it."""
+    a, b = (read.measured(spec) if read else None for read in (first, second))
+    if a is None and b is None:
+        return None
+    row = Row(
+        spec=spec,
+        subject=target.subject,
+        before=with_zero_interval(a, b) if a else None,
+        after=with_zero_interval(b, a) if b else None,
+        refused=_refused(spec, target.nodeos),
+        view_of=target.view_of,
+        direct=target.direct,
+    )
+    return _drawn(row, before, after)
 
 
 def _refused(spec: MetricSpec, pair: NodeosPair | None) -> str | None:

@@ -8,6 +8,7 @@ import csv
 import io
 import math
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from leapprof.model import Chart, Comparison, Effect, Estimate, Interval, MetricComparison, Subject, WearSide
 
@@ -23,14 +24,18 @@ _EFFECT_HEADS = ("", "_ci95_low", "_ci95_high")
 
 def guarded(cell: Cell) -> str:
     """Return a cell that a spreadsheet takes as text or number, never as a formula; None is empty."""
-    if cell is None:
-        return ""
     if isinstance(cell, str):
-        text = cell.replace("\0", "")
-        return "'" + text if text.lstrip(" \n").startswith(_DANGEROUS) or text[:1] in _DANGEROUS else text
-    if not math.isfinite(cell):
+        return _guarded_text(cell)
+    if cell is None or not math.isfinite(cell):
         return ""
     return repr(cell) if isinstance(cell, float) else str(cell)
+
+
+@lru_cache(maxsize=1024)
+def _guarded_text(cell: str) -> str:
+    """Return a text cell; series repeat the same few in every line."""
+    text = cell.replace("\0", "")
+    return "'" + text if text.lstrip(" \n").startswith(_DANGEROUS) or text[:1] in _DANGEROUS else text
 
 
 def _reconstructed(comparison: Comparison) -> str:
@@ -44,7 +49,7 @@ def _table(comparison: Comparison, heads: Sequence[str], rows: Iterable[Sequence
     writer = csv.writer(out, lineterminator="\n")
     mark = _reconstructed(comparison)
     writer.writerow([*heads, "reconstructed"])
-    writer.writerows([*(guarded(cell) for cell in row), mark] for row in rows)
+    writer.writerows([*map(guarded, row), mark] for row in rows)
     return out.getvalue()
 
 
