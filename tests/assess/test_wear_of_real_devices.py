@@ -21,6 +21,7 @@ from leapprof.recorder.observer import NullObserver
 from leapprof.recorder.planning import RecordOptions
 from leapprof.recorder.session import HostSession
 from leapprof.sources.local import LocalSource
+from tests.support.own_mounts import own_mounts
 
 MIB = 2**20
 WRITTEN = 192 * MIB
@@ -46,26 +47,29 @@ def run(*argv: str) -> str:
 
 @contextmanager
 def mounted(image: Path, size: int, point: Path) -> Iterator[str]:
-    """Make a loop device over a file, with ext4, mounted; yield its kernel name."""
+    """Make a loop device over a file, with ext4, mounted; yield its kernel name.
+
+    The mount is ours alone, and the device goes with its last mount: a test that is killed leaves neither.
+    """
     with image.open("wb") as file:
         os.posix_fallocate(file.fileno(), 0, size)
     try:
         device = run("losetup", "--find", "--show", str(image))
     except subprocess.CalledProcessError as error:
         pytest.skip(f"left out: no loop device can be made here ({error.stderr.strip()})")
-    try:
-        run(*MKFS, device)
-        point.mkdir()
+    with own_mounts():
         try:
+            run(*MKFS, device)
+            point.mkdir()
             run("mount", device, str(point))
         except subprocess.CalledProcessError as error:
             pytest.skip(f"left out: no filesystem can be mounted here ({error.stderr.strip()})")
+        finally:
+            run("losetup", "--detach", device)
         try:
             yield Path(device).name
         finally:
             run("umount", "--lazy", str(point))  # another program may look at it at this very moment
-    finally:
-        run("losetup", "--detach", device)
 
 
 @contextmanager
