@@ -231,6 +231,43 @@ def test_what_else_could_explain_it_is_a_finding(before, after, code):
     assert found.hint
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ({"options": TWO_THREADS}, {"options": FOUR_THREADS}, "chain-threads 2 → 4, net-threads 2 → 4."),
+        ({}, {"facts": {"kernel": "6.18"}}, "kernel 6.1 → 6.18."),
+        (
+            {"version": "v4.0.6"},
+            {"version": "v5.0.3"},
+            "defaults of the version: eos-vm-oc-enable false → auto, ",
+        ),
+    ],
+)
+def test_what_else_changed_ends_the_headline(before, after, said):
+    """A verdict never stands without what may have made the difference as well."""
+    last = compare(*pair(seconds=1800, before=before, after=after)).headline[-1]
+    assert last.startswith("Changed at the same time and possibly the cause: ")
+    assert said in last
+
+
+def test_another_filesystem_is_named_in_finding_and_headline():
+    """The same state on xfs after: the drive's writes may be its doing."""
+    before, after = pair(seconds=1800)
+    mounts = tuple(replace(m, filesystem="xfs") for m in after.manifest.topology.mounts)
+    topology = replace(after.manifest.topology, mounts=mounts)
+    found = compare(before, replace(after, manifest=replace(after.manifest, topology=topology)))
+    assert any(f.code == "fact-differs" and "state_filesystem was ext4" in f.message for f in found.findings)
+    assert "state_filesystem ext4 → xfs" in found.headline[-1]
+    assert "filesystem of the state ext4 and xfs" in metric(found, "device.write_bytes_per_s").confounded[0]
+
+
+def test_nothing_else_changed_is_not_said():
+    """The map mode alone is the change, and the title names it."""
+    found = compare(*pair(seconds=1800, after={"map_mode": "mapped_private"}))
+    assert not any(sentence.startswith("Changed at the same time") for sentence in found.headline)
+    assert found.title == "eos-1: map mode mapped → mapped_private"
+
+
 def test_state_in_large_folios_is_a_finding_in_mapped_mode_alone():
     """One dirty byte writes 2 MiB."""
     before, after = pair(seconds=1800)
