@@ -138,11 +138,15 @@ def _send(url: str, body: bytes | None = None) -> bytes:
         return bytes(answer.read())
 
 
-def measure(url: str, change_s: int, days: float) -> tuple[dict[str, Any], dict[str, float]]:
+def measure(
+    url: str, hosts: dict[str, PlannedHost], change_s: int, days: float
+) -> tuple[dict[str, Any], dict[str, float]]:
     """Run the comparison in a process of its own; return its answer and what it cost."""
     moment = datetime.fromtimestamp(change_s, UTC).isoformat()
     argv = [sys.executable, "-c", CHILD, "fleet", "--prometheus", url, "--json"]
-    argv += ["--selector", 'instance=~"eos-.*"', "--control-selector", 'instance=~"control-.*"']
+    copies = "|".join(sorted({instance.partition("-")[2][:2] for instance in hosts}))
+    for option, kind in (("--selector", "eos"), ("--control-selector", "control")):
+        argv += [option, f'instance=~"{kind}-({copies}).*"']
     argv += ["--change-at", moment, "--before", f"{days * 12:g}h", "--after", f"{days * 12:g}h"]
     began = time.monotonic()
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
@@ -206,7 +210,7 @@ def measured(server: str, directory: Path, url: str, hosts: dict[str, PlannedHos
     change_s = START + int(days * DAY_S) // 2
     for attempt in ("first", "again"):
         before_s = server_cost(server, directory)[1]
-        answer, cost = measure(url, change_s, days)
+        answer, cost = measure(url, hosts, change_s, days)
         peak_mb, cpu_s = server_cost(server, directory)
         shown = ", ".join(f"{key} {value:.2f}" for key, value in cost.items())
         print(

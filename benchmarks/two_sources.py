@@ -46,7 +46,7 @@ class Row:
 
     Attributes:
         own, other: its mean in each recording, as leapprof and as the server has it.
-        verdicts: by both ways; None of one recording.
+        verdicts: by both ways; None of one recording, and where one way refuses the comparison.
     """
 
     name: str
@@ -141,7 +141,7 @@ def _end_s(recording: LoadedRecording) -> float:
 
 
 def _verdicts(comparison: Comparison) -> dict[Key, Verdict]:
-    return {_key(metric.name, metric.subject): metric.verdict for metric in comparison.metrics}
+    return {_key(m.name, m.subject): m.verdict for m in comparison.metrics if m.refused is None}
 
 
 def table(rows: Sequence[Row]) -> str:

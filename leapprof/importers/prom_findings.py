@@ -51,6 +51,17 @@ def server_findings(server: Server) -> tuple[Finding, ...]:
     return tuple(found)
 
 
+def map_mode_unknown() -> Finding:
+    """Return the finding of processes of which only an exporter tells."""
+    return Finding(
+        code="map-mode-unknown",
+        severity=Severity.INFO,
+        message="Exporters do not carry nodeos's config. If its map mode was changed, RSS and the bytes that it "
+        "dirtied are not comparable: in mapped RSS is page cache, and private pages are charged to no process.",
+        hint="Judge such a change by memory available on the host and by writes to drives, or record over SSH.",
+    )
+
+
 def coarser(scrape_s: float, step_s: float) -> Finding:
     """Return the finding of an import that leaves scrapes out."""
     return Finding(

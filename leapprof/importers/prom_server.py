@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from http.client import HTTPException
 from types import TracebackType
 from typing import Any
 
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 
 from leapprof.errors import ConfigError, ConnectError, SourceError, SourceTimeoutError, quoted
 from leapprof.importers.prom_access import TENANT_VARIABLE, ServerAccess
+from leapprof.importers.prom_answer import take_content
 
 FEWEST_STEPS = 2
 POINTS_A_QUERY = 5000
@@ -154,7 +156,7 @@ class Server:
         yield answer
 
     def _watch(self, response: Any, *_: object, **__: object) -> None:  # noqa: ANN401 - requests' hook
-        content = response.content
+        content = take_content(response, self.access.shown, self.access.timeout_s)
         self.wire_bytes += len(content)
         self._last = _Answer(
             status=response.status_code,
@@ -200,7 +202,7 @@ class Server:
         except PrometheusApiClientException as error:
             raise self._refused() from error
         except foreign.Timeout as error:
-            waited_s = max(time.monotonic() - started_s, self.access.timeout_s)
+            waited_s = max(round(time.monotonic() - started_s, 1), self.access.timeout_s)
             raise SourceTimeoutError(name, "answer", waited_s) from error
         except foreign.JSONDecodeError as error:
             raise SourceError(name, self._no_json()) from error
@@ -211,9 +213,7 @@ class Server:
         except (foreign.InvalidURL, foreign.MissingSchema) as error:
             raise ConfigError(f"is no URL: {_reason(error)}", key="URL") from error
         except foreign.RequestException as error:
-            raise ConnectError(
-                name, f"cannot be reached ({_reason(error)}); is it running, and are name and port right?"
-            ) from error
+            raise ConnectError(name, _why_not_reached(error)) from error
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise SourceError(name, self._no_json()) from error
 
@@ -284,10 +284,20 @@ def _error_text(text: str) -> str:
     return str(answer.get("error", "")) if isinstance(answer, dict) else text
 
 
+def _innermost(error: BaseException) -> BaseException:
+    """Return what requests and urllib3 wrap."""
+    within = [part for part in error.args if isinstance(part, BaseException)]
+    return _innermost(within[-1]) if within else error
+
+
+def _why_not_reached(error: Exception) -> str:
+    if isinstance(_innermost(error), HTTPException):
+        return f"what answers is no HTTP: {_reason(error)}"
+    return f"cannot be reached ({_reason(error)}); is it running, and are name and port right?"
+
+
 def _reason(error: Exception) -> str:
     """Return the innermost reason of what requests and urllib3 wrap."""
-    inner: BaseException = error
-    while inner.args and isinstance(inner.args[0], BaseException):
-        inner = inner.args[0]
+    inner = _innermost(error)
     reason = getattr(inner, "reason", None)
     return quoted(_CONNECTION.sub("", str(reason or inner)))

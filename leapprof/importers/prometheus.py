@@ -10,7 +10,7 @@ from leapprof.errors import NotEnoughDataError
 from leapprof.importers import prom_names as names
 from leapprof.importers.blocks import Block, Imported
 from leapprof.importers.devices import Columns, DeviceFacts, devices_of, join_paths
-from leapprof.importers.prom_findings import coarser, four_kn, paths_joined, server_findings
+from leapprof.importers.prom_findings import coarser, four_kn, map_mode_unknown, paths_joined, server_findings
 from leapprof.importers.prom_names import Exporter
 from leapprof.importers.prom_own import fetch_own
 from leapprof.importers.prom_read import Scrapes, read_query, read_scrapes
@@ -76,6 +76,8 @@ def _host(server: Server, host: str, targets: tuple[Target, ...], request: Fetch
         _READERS[target.exporter](server, target, scrapes, parts)
     if not parts.blocks:
         raise NotEnoughDataError(host, "no readings in that time", "a time for which the server has data")
+    if any(block.table == "nodeos" for block in parts.blocks):
+        parts.findings.append(map_mode_unknown())
     if parts.interval_s > 1.5 * parts.scrape_s:
         parts.findings.append(coarser(parts.scrape_s, parts.interval_s))
     return Imported(

@@ -271,6 +271,12 @@ def test_nodeos_5_and_process_exporter_are_one_nodeos(url):
     assert [e.kind for e in found.events] == ["nodeos-restarted"]
 
 
+def test_the_map_mode_of_an_imported_nodeos_is_said_to_be_unknown(url):
+    """Whoever changed it is told not to read RSS; a host without a process is spared that."""
+    assert "map-mode-unknown" in {f.code for f in _of(url, "new").findings}
+    assert "map-mode-unknown" not in {f.code for f in _of(url, "gappy").findings}
+
+
 def test_io_that_process_exporter_may_not_read_is_missing(url):
     """It shows 0 then, which is never taken for nothing written."""
     assert "io_write_bytes_total" not in _block(_of(url, "new"), "nodeos").columns
