@@ -1,6 +1,6 @@
 """Simulated pairs through the very functions that make reports: what their intervals hold and their verdicts say."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,24 @@ def arm(family: Family, value: NDArray[np.float64], clock_s: float = 0.0) -> Arm
     )  # fmt: skip
 
 
+def scaled(side: Arm, by: float) -> Arm:
+    """Return what leapprof makes of the same samples times a number: everything but counts and shares follows."""
+    found = side.estimate
+    assert found.ci95 is not None
+    assert found.standard_error is not None
+    return replace(
+        side,
+        value=by * side.value,
+        batch=by * side.batch,
+        estimate=replace(
+            found,
+            mean=by * found.mean,
+            ci95=Interval(low=by * found.ci95.low, high=by * found.ci95.high),
+            standard_error=by * found.standard_error,
+        ),
+    )
+
+
 def _hours(side: Arm) -> frozenset[int]:
     start = round(side.clock_s) * NS_PER_S
     return hours_covered(start, start + side.value.size * NS_PER_S)
@@ -114,7 +132,7 @@ def judgement(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draw:
-    """One draw: a side, one that does not differ, one at EFFECT, and their true levels in their own hours."""
+    """One draw: a side, one that does not differ, the same at EFFECT, and their true levels in their own hours."""
 
     before: Arm
     same: Arm
@@ -198,16 +216,13 @@ def simulate(family: Family, n: int, draws: int, seed: int) -> Tally:
     for _ in range(draws):
         start = float(rng.integers(0, DAY_S))
         later = start + n + (-n % DAY_S if family.next_day else 0)
-        clocks = (start, later, later)
-        before, same, after = (
-            arm(family, family.draw(rng, n, mean, clock), clock)
-            for mean, clock in zip((MEAN, MEAN, EFFECT), clocks, strict=True)
-        )
-        if before and same and after:
-            of_hours = [daily_level(clock, n) if family.of_day else 1.0 for clock in (start, later)]
+        before, same = (arm(family, family.draw(rng, n, MEAN, clock), clock) for clock in (start, later))
+        if before and same:
+            level, later_level = (daily_level(clock, n) if family.of_day else 1.0 for clock in (start, later))
+            after = scaled(same, EFFECT)
             tally.add(
                 family,
-                Draw(before=before, same=same, after=after, level=of_hours[0], later_level=of_hours[1]),
+                Draw(before=before, same=same, after=after, level=level, later_level=later_level),
             )
     return tally
 

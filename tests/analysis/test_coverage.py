@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.families import FAMILIES, HELD_OUT
 from benchmarks.other_methods import alarms
-from benchmarks.simulation import arm, judgement, narrowest, report_alarms, simulate
+from benchmarks.simulation import arm, judgement, narrowest, report_alarms, scaled, simulate
 
 FAMILY = {family.name: family for family in (*FAMILIES, *HELD_OUT)}
 DRAWS = 40
@@ -92,3 +92,15 @@ def test_a_shift_that_everybody_sees_is_seen_by_all():
     assert all(alarms(first, second).values())
     sides = [arm(FAMILY["ar09"], value) for value in (first, second)]
     assert judgement(FAMILY["ar09"], sides[0], sides[1])[0].verdict == "regressed"
+
+
+@pytest.mark.parametrize("name", ["ar099", "burst"])
+def test_a_scaled_side_is_what_leapprof_makes_of_scaled_samples(name):
+    """So one draw serves both the pair that does not differ and the pair that does."""
+    value = FAMILY[name].draw(np.random.default_rng(2), 3600, 1.0, 0.0)
+    once, again = scaled(arm(FAMILY[name], value), 0.7), arm(FAMILY[name], 0.7 * value)
+    for field in ("mean", "standard_error", "lag1", "effective_samples"):
+        assert getattr(once.estimate, field) == pytest.approx(getattr(again.estimate, field))
+    assert once.estimate.ci95.low == pytest.approx(again.estimate.ci95.low)
+    assert once.estimate.ci95.high == pytest.approx(again.estimate.ci95.high)
+    assert once.bursts == again.bursts or once.bursts.effective == pytest.approx(again.bursts.effective)
