@@ -149,12 +149,14 @@ def publish_hosts(compared: HostsComparison) -> HostsComparison:
     """Return the comparison of several hosts with aliases, the same ones in the report of each."""
     aliases = Aliases()
     for one in (*compared.hosts, *compared.controls):
+        add_host(aliases, one.host)
+    for one in (*compared.hosts, *compared.controls):
         _collect(aliases, one.comparison)
     for finding in compared.findings:
         for text in _strings(finding):
             add_patterns(aliases, text)
-    for host in (*(f.subject for f in compared.findings), *(d.host for d in compared.fleet.hosts)):
-        add_host(aliases, host or "")
+    for missing in compared.findings:
+        add_host(aliases, missing.subject or "")
     rewrite = rewriter(aliases)
     published = _rewritten(replace(compared, hosts=(), controls=()), rewrite)
     assert isinstance(published, HostsComparison)
