@@ -102,8 +102,31 @@ def compare_hosts(
         findings=tuple(sorted(findings, key=lambda f: SEVERITIES.index(f.severity))),
         shared=_shared(hosts),
         headline=headline(whole),
-        method=method(comparisons),
+        method=method(len(comparisons)),
         repeat=tuple(dict.fromkeys((*(c for one in comparisons for c in one.repeat), *repeat))),
+    )
+
+
+def without_reports(whole: Fleet, change: str, findings: Sequence[Finding], repeat: str) -> HostsComparison:
+    """Return a fleet whose hosts have no reports of their own: a server told their batch means alone.
+
+    Args:
+        whole: the fleet.
+        change: what was changed or when, in words.
+        findings: all that are to be said.
+        repeat: command that repeats it.
+    """
+    count = len(whole.changed)
+    return HostsComparison(
+        title=f"{count} host{'s' if count != 1 else ''}: {change}",
+        fleet=whole,
+        hosts=(),
+        controls=(),
+        findings=tuple(sorted(findings, key=lambda f: SEVERITIES.index(f.severity))),
+        shared=(),
+        headline=headline(whole),
+        method=method(count),
+        repeat=(repeat,),
     )
 
 

@@ -32,6 +32,7 @@ LABELS = {
     **{f"latency.{probe}.p50_s": f"Median delay {of}" for probe, of in _DELAYS.items()},
     **{f"latency.{probe}.p99_s": f"99th percentile of delays {of}" for probe, of in _DELAYS.items()},
     "device.write_bytes_per_s": "Writes to",
+    "host.drive_write_bytes_per_s": "Writes to all drives of the host",
     "nodeos.cpu_cores": "CPU of",
     "host.cpu_percent": "CPU of the host",
     "nodeos.state_resident_bytes": "Memory that holds the state of",

@@ -1,14 +1,19 @@
 """`leapprof fleet`: many hosts in one verdict, from pairs of recordings or from a server."""
 
 import json
+import shlex
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from leapprof.cli.options import JsonOption
 from leapprof.errors import printable
+
+if TYPE_CHECKING:
+    from leapprof.assess.fleet import Fleet
+    from leapprof.model import Finding
 
 
 def command(
@@ -30,6 +35,9 @@ def command(
     basic_auth_file: Annotated[Path | None, typer.Option(help="File with user:password.")] = None,
     ca_file: Annotated[Path | None, typer.Option(help="Certificates to trust.")] = None,
     timeout: Annotated[str, typer.Option(help="Of one answer of the server.")] = "120s",
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for report.html, report.md and report.json; none: no report.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Compare many hosts before and after a change: a random-effects summary of each metric, outliers named.
@@ -54,8 +62,24 @@ def command(
             )
         )  # fmt: skip
     findings = (*answer.fleet.findings, *answer.findings)
+    paths = () if out is None else _written(answer.fleet, findings, change_at, out)
     if as_json:
         document = fleet_json(answer.fleet, findings, answer.wire_bytes)
         sys.stdout.write(json.dumps(document, indent=1) + "\n")
     else:
-        sys.stdout.write(printable("\n".join(fleet_lines(answer.fleet, findings))) + "\n")
+        lines = [*fleet_lines(answer.fleet, findings), *(f"\n{path}" for path in paths)]
+        sys.stdout.write(printable("\n".join(lines)) + "\n")
+
+
+def _written(
+    found: "Fleet", findings: "tuple[Finding, ...]", change_at: str | None, out: Path
+) -> tuple[Path, ...]:
+    """Write the report of a fleet and return its files."""
+    from leapprof.assess.many_hosts import without_reports
+    from leapprof.report import Format
+    from leapprof.report.hosts import write_hosts
+
+    change = f"before and after {change_at}" if change_at else "before and after"
+    repeat = shlex.join(["leapprof", *sys.argv[1:]])
+    compared = without_reports(found, change, findings, repeat)
+    return write_hosts(compared, out, frozenset({Format.HTML, Format.MD, Format.JSON}))

@@ -19,7 +19,8 @@ def render_hosts_markdown(view: HostsView) -> str:
         [_metric(row) for row in view.rows],
         right=(1, 2, 3, 4, 5, 6),
     )
-    hosts = table(("host", "change", "compared", "headline metrics", "warnings"), map(_host, view.hosts))
+    heads = ("host", "change", "compared", "headline metrics", "warnings")
+    hosts = table(heads, map(_host, view.hosts)) if view.hosts else []
     method = [f"- {escaped(name)}: {escaped(value)}" for name, value in view.method]
     lines += [
         *section("Hosts", hosts),

@@ -67,7 +67,7 @@ class Forest:
 
 def forest(one: FleetVerdict, hosts: Sequence[HostDifference]) -> Forest:
     """Return the forest plot of a metric that has a summary."""
-    unit, drawn = one.metric.unit, hosts[:MOST_HOSTS]
+    unit, drawn = one.metric.unit, _drawn(hosts, one.changed.outliers if one.changed else ())
     rows = [(d.name, "control" if d.is_control else "host", d.effect) for d in drawn]
     rows += _summaries(one)
     scale = _scale([effect for _, _, effect in rows], one.threshold)
@@ -84,8 +84,21 @@ def forest(one: FleetVerdict, hosts: Sequence[HostDifference]) -> Forest:
             _line(text.clean(name), kind, effect, unit, TOP + ROW * (i + 0.5), scale)
             for i, (name, kind, effect) in enumerate(rows)
         ),
-        left_out=f"{hidden} more hosts are in the table." if hidden else "",
+        left_out=f"Drawn are hosts that stand out, and others evenly by their difference: {hidden} more hosts are in "
+        "the table."
+        if hidden
+        else "",
     )
+
+
+def _drawn(hosts: Sequence[HostDifference], outliers: Sequence[str]) -> Sequence[HostDifference]:
+    """Return the hosts that are drawn: all, or those that stand out and some of the others, evenly by difference."""
+    if len(hosts) <= MOST_HOSTS:
+        return hosts
+    apart = [d for d in hosts if d.name in outliers and not d.is_control][: MOST_HOSTS // 2]
+    others = sorted((d for d in hosts if d not in apart), key=lambda d: d.effect.value)
+    room = MOST_HOSTS - len(apart)
+    return [*apart, *(others[i * (len(others) - 1) // (room - 1)] for i in range(room))]
 
 
 def _summaries(one: FleetVerdict) -> list[tuple[str, str, Effect]]:

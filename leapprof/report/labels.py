@@ -29,6 +29,7 @@ LABELS = {
     "host.swap_used_bytes": "Swap in use",
     "host.swap_out_bytes_per_s": "Swapped out",
     "host.swap_in_bytes_per_s": "Swapped in",
+    "host.drive_write_bytes_per_s": "Writes to all drives",
     "host.mem_available_bytes": "Memory available",
     "host.memory_pressure_percent": "Memory pressure",
     "host.io_pressure_percent": "I/O pressure",

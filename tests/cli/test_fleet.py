@@ -52,6 +52,25 @@ def test_the_text_says_what_the_json_says(pairs):
     assert "host.cpu_percent: improved" in done.stdout
 
 
+def test_a_report_of_a_fleet_draws_every_host(pairs, tmp_path):
+    """HTML with a forest plot, Markdown and JSON; hosts have no reports of their own, and nothing links to one."""
+    done = _program("fleet", "--pairs", str(pairs), "--out", str(tmp_path / "report"))
+    assert done.returncode == 0, done.stderr
+    assert sorted(p.name for p in (tmp_path / "report").iterdir()) == [
+        "report.html",
+        "report.json",
+        "report.md",
+    ]
+    page = (tmp_path / "report" / "report.html").read_text()
+    assert page.count('<li class="host">h') >= 4
+    assert "together, beyond the controls" in page
+    assert 'href="#hosts"' not in page
+    assert "CPU of the host" in (tmp_path / "report" / "report.md").read_text()
+    again = _program("fleet", "--pairs", str(pairs), "--out", str(tmp_path / "report"))
+    assert again.returncode != 0
+    assert "report.html" in again.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -50,7 +50,7 @@ def compared(names, *, controls=()):
         findings=(finding,),
         shared=(SharedFinding(code="x", severity=Severity.INFO, hosts=names, message="…", hint="…"),),
         headline=headline(whole),
-        method=method(comparisons),
+        method=method(len(comparisons)),
         repeat=("leapprof compare recordings",),
     )
 
