@@ -8,7 +8,7 @@ import ssl
 import threading
 from dataclasses import dataclass
 
-from leapprof.errors import ConfigError, SourceError
+from leapprof.errors import ConfigError, SourceError, quoted
 from leapprof.latency.blocks import Blocks, Subject
 from leapprof.latency.endpoint import Endpoint
 from leapprof.latency.http import HttpConnection, Request, Response
@@ -18,7 +18,8 @@ from leapprof.latency.wire import Address, Deadline, Failure, ProbeError, resolv
 
 PROBE = "request"
 MAX_REQUEST_BYTES = 2**20
-_LEAST_ERROR_STATUS = 400
+_LEAST_ERROR_STATUS = 300
+"""A redirection is no answer either: where it leads to is another endpoint."""
 _BODIES: dict[str, dict[str, object]] = {
     "get_info": {},
     "get_block": {"block_num_or_id": 1},
@@ -46,7 +47,7 @@ def request_of(operation: str, body: bytes | None) -> Request:
             f"{operation!r} is none of {', '.join(OPERATIONS)}, and no path such as /v1/chain/get_info",
             key="--operation",
         )
-    if body is None and operation not in _BODIES:
+    if body is None and not is_path and operation not in _BODIES:
         raise ConfigError(f"{operation} needs a body: --body FILE", key="--body")
     if body is not None and len(body) > MAX_REQUEST_BYTES:
         raise ConfigError(f"is over {MAX_REQUEST_BYTES} bytes", key="--body")
@@ -98,12 +99,17 @@ def check(endpoint: Endpoint, requests: tuple[Request, ...], timeout_s: float) -
             try:
                 return address, _asked_once(endpoint, address, requests, timeout_s)
             except ProbeError as error:
-                problem = f"{address.text}: {error.problem}"
+                problem = f"{address.text}: {error.problem}{_hint(endpoint, error)}"
                 if error.failure is Failure.STATUS:
                     break
     except ProbeError as error:
         problem = error.problem
     raise SourceError(endpoint.authority, problem)
+
+
+def _hint(endpoint: Endpoint, error: ProbeError) -> str:
+    is_maybe_tls = error.failure is Failure.CLOSED and not endpoint.tls
+    return "; it may want TLS: https://…" if is_maybe_tls else ""
 
 
 def _asked_once(
@@ -114,7 +120,24 @@ def _asked_once(
         for request in requests:
             response = connection.ask(request.encoded(endpoint), Deadline.after(timeout_s))
             _check_status(request, response)
+            _check_form(request, response)
     return response
+
+
+def _check_form(request: Request, response: Response) -> None:
+    """Refuse what answers a call of the chain API with something else than JSON, a web page for one."""
+    if request.name not in OPERATIONS:
+        return
+    try:
+        found = json.loads(response.body)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        said = response.body[:60].decode("utf-8", "replace")
+        raise ProbeError(
+            Failure.PROTOCOL,
+            f"{request.path} is answered with no JSON object, so this is no API of nodeos: {quoted(said)}",
+        )
 
 
 def _check_status(request: Request, response: Response) -> None:

@@ -65,16 +65,18 @@ def ways(
         SourceError: none works.
     """
     good: list[Way] = []
-    findings: list[Finding] = []
+    bad: list[tuple[Endpoint, str]] = []
     for endpoint in endpoints:
         for way, problem in _tried(endpoint, families, timeout_s):
             if way is not None:
                 good.append(way)
             else:
-                findings.append(_unreachable(endpoint, problem))
+                bad.append((endpoint, problem))
     if not good:
-        raise SourceError(", ".join(e.authority for e in endpoints), "; ".join(f.message for f in findings))
-    return tuple(good), tuple(findings)
+        names = ", ".join(e.authority for e in endpoints)
+        shown = [problem if len(endpoints) == 1 else f"{e.authority}: {problem}" for e, problem in bad]
+        raise SourceError(names, "; ".join(shown))
+    return tuple(good), tuple(_unreachable(endpoint, problem) for endpoint, problem in bad)
 
 
 def _tried(

@@ -142,7 +142,7 @@ def wrap_tls(
         return context.wrap_socket(sock, server_hostname=server_name)
     except OSError as error:
         sock.close()
-        raise translated(error, deadline, "TLS handshake") from error
+        raise translated(error, deadline, "TLS handshake (it may speak without TLS)") from error
     except ProbeError:
         sock.close()
         raise
@@ -150,7 +150,7 @@ def wrap_tls(
 
 def translated(error: OSError, deadline: Deadline, doing: str) -> ProbeError:
     """Return what an error of a socket means for a probe."""
-    what = doing.split(" (")[0]
+    what = doing.split(" (")[0].removeprefix("whole ")
     if isinstance(error, ssl.SSLCertVerificationError):
         found = ProbeError(Failure.TLS, f"its certificate is not valid: {error.verify_message}")
     elif isinstance(error, ssl.SSLError):

@@ -15,7 +15,7 @@ from leapprof.cli.compare import command as compare_command
 from leapprof.cli.latency import app
 from leapprof.errors import ConfigError, NotEnoughDataError, SourceError, StoreError
 from leapprof.standin.http import API, HttpServer, Status
-from tests.support.servers import DelayedApi, serving
+from tests.support.servers import DelayedApi, read_request, serving
 from tests.support.slow_network import FAR, NEAR, in_slow_network, missing
 
 SHORT = ("--duration", "1s", "--rate", "60", "--block", "500ms", "--warm-up", "0s", "--timeout", "2s")
@@ -157,6 +157,81 @@ def test_what_cannot_be_done_ends_before_a_recording_is_made(tmp_path, arguments
         run(*(a.format(closed=closed) for a in arguments), "--timeout", "1s", "--out", tmp_path / "rec")
     assert not (tmp_path / "rec").exists()
     assert time.monotonic() - began_s < 30
+
+
+def answering(head, body=b""):
+    """Return a server that answers each request with these bytes."""
+
+    def serve(connection):
+        rest = b""
+        while True:
+            path, _, rest = read_request(connection, rest)
+            if not path:
+                return
+            connection.sendall(b"HTTP/1.1 " + head + b"\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+
+    return serve
+
+
+@pytest.mark.parametrize(
+    ("serve", "said"),
+    [
+        (answering(b"200 OK", b"<html>hello</html>"), "no JSON object, so this is no API of nodeos: '<html>"),
+        (answering(b"302 Found\r\nLocation: http://127.0.0.1/"), "answered with status 302"),
+        (lambda connection: connection.recv(1), "it may want TLS: https://"),
+        (lambda connection: connection.sendall(b"SSH-2.0-x\r\n"), "what answers is no HTTP: 'SSH-2.0-x"),
+    ],
+)
+def test_what_is_no_api_of_nodeos_is_no_endpoint(tmp_path, serve, said):
+    """A web page, a redirection, a port that wants TLS, another protocol: said before a recording is made."""
+    with serving(serve) as port, pytest.raises(SourceError) as caught:
+        run("request", f"http://127.0.0.1:{port}", "--timeout", "1s", "--out", tmp_path / "rec")
+    assert said in str(caught.value)
+    assert not (tmp_path / "rec").exists()
+
+
+def test_any_path_may_answer_what_it_likes(tmp_path):
+    """Only calls of the chain API have to be answered with JSON; a path without a body is asked with {}."""
+    with serving(answering(b"200 OK", b"<html>hello</html>")) as port:
+        run("request", f"http://127.0.0.1:{port}", "--operation", "/status", "--out", tmp_path, *SHORT)
+
+
+def endless(connection):
+    """Answer and never come to an end."""
+    connection.recv(4096)
+    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
+    while True:
+        connection.sendall(b"x" * 65536)
+
+
+@pytest.mark.parametrize(
+    ("serve", "said"),
+    [
+        (endless, "no whole answer within 0.5 s"),
+        (lambda connection: connection.sendall(b"SSH-2.0-x\r\n"), "what answers is no HTTP"),
+        (
+            lambda connection: connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n1"),
+            "the connection was lost in the middle of its answer",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_no_server_of_histograms_ends_the_command(tmp_path, serve, said):
+    """Endless, another protocol, cut in the middle."""
+    times = ("--start", "2024-01-01T00:00:00Z", "--end", "2024-01-01T00:03:00Z", "--timeout", "500ms")
+    with serving(serve) as port, pytest.raises(SourceError) as caught:
+        run("histogram", f"http://127.0.0.1:{port}", "--metric", "x", *times, "--out", tmp_path / "rec")
+    assert said in str(caught.value)
+    assert not (tmp_path / "rec").exists()
+
+
+def test_endpoints_that_cannot_be_reached_are_named_once(tmp_path):
+    """One is not named twice, of several each is."""
+    with pytest.raises(SourceError) as one:
+        run("rtt", "127.0.0.1:1", "--out", tmp_path)
+    assert str(one.value).count("127.0.0.1:1") == 1
+    with pytest.raises(SourceError) as two:
+        run("rtt", "127.0.0.1:1", "[::1]:1", "--out", tmp_path)
+    assert "; [::1]:1: ::1: " in str(two.value)
 
 
 def test_a_recording_without_delays_is_no_line_of_the_table(tmp_path):
