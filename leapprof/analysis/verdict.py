@@ -157,6 +157,9 @@ def judge(effect: Effect, p_adjusted: float | None, sides: Sides, traits: Traits
         traits: of the metric.
     """
     have_s = sides.shorter_s
+    wanted_s = max(sides.before.needed_seconds or 0.0, sides.after.needed_seconds or 0.0)
+    if wanted_s:
+        return _unresolved(have_s, math.ceil(wanted_s / ROUND_UP_S) * ROUND_UP_S)
     if have_s < TOO_SHORT_S * ROUNDING or effect.ci95 is None:
         return Judgement(
             grade=Grade.TOO_SHORT,
@@ -180,6 +183,18 @@ def judge(effect: Effect, p_adjusted: float | None, sides: Sides, traits: Traits
         reason=text + (f" ({'; '.join([*why, *flags])})" if short or flags else ""),
         needed_seconds=None if settled else _needed(effect, traits, have_s, design_s),
         design_seconds=design_s,
+    )
+
+
+def _unresolved(have_s: float, needed_s: float) -> Judgement:
+    """Return that an interval of this length of time would not hold."""
+    return Judgement(
+        grade=Grade.TOO_SHORT,
+        verdict=Verdict.INCONCLUSIVE,
+        reason=f"too little data: an interval of {format_duration(have_s)} would not hold, because the values come in "
+        f"spells; {format_duration(needed_s)} a side are the least",
+        needed_seconds=needed_s,
+        design_seconds=needed_s,
     )
 
 

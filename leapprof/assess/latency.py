@@ -1,8 +1,6 @@
 """Delays of probes on both sides: quantiles over all requests of a window, with intervals over blocks of time.
 
-A quantile is that of the merged histograms of the window's blocks, so it is the quantile of its requests and no mean of
-quantiles. Its interval is Woodruff's (1952): batch means of the share of requests at or below it, turned back through
-the merged histogram. Blocks with more requests weigh more (linearised ratio). A maximum has no interval.
+A maximum has no interval; how quantiles get theirs is in delay_rows.py.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,15 +9,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from leapprof.analysis.batch import batch_length_s, batch_means
-from leapprof.analysis.estimate import CONFIDENCE, estimate, lag1, standard_error, t_quantile
+from leapprof.analysis.estimate import estimate
 from leapprof.analysis.log_linear import Buckets, LogLinear, decode, merged
+from leapprof.assess.delay_rows import DelayRows, delay_batches, plain_estimate, quantile_estimate
 from leapprof.assess.measure import MeasuredSide
 from leapprof.assess.metrics import METRICS, MetricSpec, SubjectKind
 from leapprof.assess.samples import RecordingTables, timeline_s
 from leapprof.assess.sides import CutSide
 from leapprof.errors import ParseError
-from leapprof.model import BatchMeans, Estimate, Interval, Series, Subject, Table
+from leapprof.model import Subject, Table
 from leapprof.units import NS_PER_S
 
 TABLE = "latency"
@@ -28,7 +26,6 @@ PROBABILITIES = {"p50_s": 0.5, "p90_s": 0.9, "p95_s": 0.95, "p99_s": 0.99}
 MAX_REFUSED = "a maximum is one request: it has no interval and grows with the length of a run"
 _COLUMNS = ("block_ns", "errors", *(f"{name.removesuffix('_s')}_ns" for name in PROBABILITIES), "max_ns")
 _PERCENT = 100.0
-_FEWEST_BATCHES = 20
 Key = tuple[str, str, str]
 """Probe, operation and target."""
 
@@ -42,32 +39,6 @@ class LatencySides:
     before: MeasuredSide | None
     after: MeasuredSide | None
     refused: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Rows:
-    """The blocks of one operation within a window, (n,) each.
-
-    Attributes:
-        time_s: end of each block.
-        weight_s: its length.
-        histograms: of its delays.
-        errors: its failed attempts.
-        columns: name of a quantile → seconds, NaN where nothing succeeded.
-        buckets: of the histograms: fine ones, or those of a service.
-    """
-
-    time_s: NDArray[np.float64]
-    weight_s: NDArray[np.float64]
-    histograms: tuple[LogLinear, ...]
-    errors: NDArray[np.int64]
-    columns: dict[str, NDArray[np.float64]]
-    buckets: Buckets
-
-    @property
-    def counts(self) -> NDArray[np.float64]:
-        """Return (n,) values of each block."""
-        return np.array([h.total for h in self.histograms], dtype=np.float64)
 
 
 def latency_sides(before: CutSide, after: CutSide) -> Iterator[LatencySides]:
@@ -136,7 +107,7 @@ def _where(key: Key) -> Mapping[str, str]:
     return {"probe": key[0], "operation": key[1], "target": key[2]}
 
 
-def _rows(side: CutSide, key: Key | None) -> _Rows | None:
+def _rows(side: CutSide, key: Key | None) -> DelayRows | None:
     """Return the blocks of one operation in the window; a block whose histogram is damaged is left out."""
     if key is None:
         return None
@@ -148,7 +119,7 @@ def _rows(side: CutSide, key: Key | None) -> _Rows | None:
     keep = np.array([i for i, h in found.items() if h is not None], dtype=np.int64)
     if not keep.size:
         return None
-    return _Rows(
+    return DelayRows(
         time_s=time_s[keep],
         weight_s=table.integers["block_ns"].values[keep] / NS_PER_S,
         histograms=tuple(h for h in found.values() if h is not None),
@@ -178,97 +149,33 @@ def _seconds(table: Table, name: str, keep: NDArray[np.int64]) -> NDArray[np.flo
     return np.where(column.present, column.values / NS_PER_S, np.nan)[keep]
 
 
-def _measured(spec: MetricSpec, rows: _Rows | None, side: CutSide) -> MeasuredSide | None:
+def _measured(spec: MetricSpec, rows: DelayRows | None, side: CutSide) -> MeasuredSide | None:
     """Return one metric of one operation on one side."""
     if rows is None:
         return None
     name = spec.name.split(".")[2]
     if name == "error_percent":
         return _error_share(rows, side)
-    series = _series(rows, rows.columns[name])
+    series = rows.series(rows.columns[name])
     whole = merged(h.counts for h in rows.histograms)
     if not whole.total or not np.isfinite(series.value).any():
         return None
-    plain = _plain(rows, whole, float(np.nanmax(series.value)))
-    batches = _batches(series, side)
+    plain = plain_estimate(rows, whole, float(np.nanmax(series.value)))
+    batches = delay_batches(series, side.span)
     if name in PROBABILITIES:
-        plain = _quantile(PROBABILITIES[name], rows, whole, side, plain)
+        plain = quantile_estimate(PROBABILITIES[name], rows, whole, side.span)
     return MeasuredSide(estimate=plain, series=series, batches=batches)
 
 
-def _series(rows: _Rows, value: NDArray[np.float64]) -> Series:
-    weight = np.where(np.isfinite(value), rows.weight_s, 0.0)
-    return Series(time_s=rows.time_s, value=value, weight_s=weight)
-
-
-def _batches(series: Series, side: CutSide) -> BatchMeans | None:
-    usual_s = float(np.median(series.weight_s)) if series.weight_s.size else 0.0
-    length_s = batch_length_s(side.span.duration_s + usual_s)
-    return batch_means(series, side.span, length_s) if length_s else None
-
-
-def _plain(rows: _Rows, whole: LogLinear, mean: float) -> Estimate:
-    p50, p95, p99 = (_of(rows, whole, q) for q in (0.5, 0.95, 0.99))
-    return Estimate(
-        mean=mean, ci95=None, p50=p50, p95=p95, p99=p99, samples=whole.total,
-        effective_samples=None, covered_seconds=float(rows.weight_s.sum()),
-    )  # fmt: skip
-
-
-def _of(rows: _Rows, whole: LogLinear, probability: float) -> float:
-    """Return a quantile of a histogram with values, seconds."""
-    found = rows.buckets.quantile(whole, probability)
-    assert found is not None
-    return found / NS_PER_S
-
-
-def _quantile(p: float, rows: _Rows, whole: LogLinear, side: CutSide, plain: Estimate) -> Estimate:
-    """Return a quantile with its interval; without one under 20 minutes or where the upper end is not identified."""
-    plain = replace(plain, mean=_of(rows, whole, p))
-    bucket = whole.quantile_bucket(p)
-    assert bucket is not None
-    up_to = np.array([h.count_up_to(bucket) for h in rows.histograms], dtype=np.float64)
-    share = float(up_to.sum() / whole.total)
-    linear = share + (up_to - share * rows.counts) / rows.counts.mean()
-    batches = _batches(_series(rows, linear), side)
-    if batches is None or batches.mean.size < _FEWEST_BATCHES:
-        return plain
-    se = standard_error(batches.mean)
-    t = t_quantile(0.5 + CONFIDENCE / 2, batches.mean.size - 1)
-    low, high = _bounds(rows.buckets, whole, max(p - t * se, 0.0), p + t * se)
-    spread = p * (1 - p)
-    return replace(
-        plain,
-        ci95=None if high is None else Interval(low=min(low, plain.mean), high=max(high, plain.mean)),
-        effective_samples=min(float(whole.total), spread / se**2) if se > 0 else float(whole.total),
-        standard_error=None if high is None else (high - low) / (2 * t),
-        degrees_of_freedom=int(batches.mean.size - 1),
-        lag1=lag1(batches.mean),
-        batches=int(batches.mean.size),
-    )
-
-
-def _bounds(buckets: Buckets, whole: LogLinear, low: float, high: float) -> tuple[float, float | None]:
-    """Return the outer edges of the buckets of two quantiles, seconds; no upper one from probability 1 on."""
-    lowest, highest = whole.quantile_bucket(low), whole.quantile_bucket(min(high, 1.0))
-    assert lowest is not None
-    assert highest is not None
-    upper = buckets.edges(highest)[1]
-    return (
-        buckets.edges(lowest)[0] / NS_PER_S,
-        None if high >= 1 or upper is None else upper / NS_PER_S,
-    )
-
-
-def _error_share(rows: _Rows, side: CutSide) -> MeasuredSide:
+def _error_share(rows: DelayRows, side: CutSide) -> MeasuredSide:
     """Return the share of attempts that failed, in percent."""
     attempts = rows.counts + rows.errors
     total = float(attempts.sum())
     share = _PERCENT * float(rows.errors.sum()) / total if total else 0.0
     with np.errstate(invalid="ignore"):
-        series = _series(rows, np.where(attempts > 0, _PERCENT * rows.errors / attempts, np.nan))
-    batches = _batches(series, side)
+        series = rows.series(np.where(attempts > 0, _PERCENT * rows.errors / attempts, np.nan))
+    batches = delay_batches(series, side.span)
     found = estimate(batches, series)
     if found is None:
-        found = _plain(rows, LogLinear(counts={0: 1}), share)
+        found = plain_estimate(rows, LogLinear(counts={0: 1}), share)
     return MeasuredSide(estimate=replace(found, mean=share), series=series, batches=batches)

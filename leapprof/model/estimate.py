@@ -93,6 +93,7 @@ class Estimate:
         lag1: lag-1 autocorrelation of the batch means, None when too short.
         batches: number of batches.
         bursts: effective number of bursts (Kish) of a metric that comes in bursts; None for others.
+        needed_seconds: time that samples would have to cover at least for an interval that holds; None where they do.
     """
 
     mean: float
@@ -108,3 +109,4 @@ class Estimate:
     lag1: float | None = None
     batches: int = 0
     bursts: float | None = None
+    needed_seconds: float | None = None

@@ -33,9 +33,11 @@ def keys(ends_s, start_wall_ns):
     }
 
 
-def recording(blocks_ns, *, start_wall_ns=START_WALL_NS, operation="get_info", target="a:1", errors=0):
+def recording(
+    blocks_ns, *, start_wall_ns=START_WALL_NS, operation="get_info", target="a:1", errors=0, block_s=BLOCK_S
+):
     """Return a recording whose blocks hold these delays, nanoseconds."""
-    ends_s = 100 + BLOCK_S * (1 + np.arange(len(blocks_ns)))
+    ends_s = 100 + block_s * (1 + np.arange(len(blocks_ns)))
     histograms = []
     for block in blocks_ns:
         histogram = LogLinear()
@@ -53,7 +55,7 @@ def recording(blocks_ns, *, start_wall_ns=START_WALL_NS, operation="get_info", t
         rows=rows,
         integers={
             **keys(ends_s, start_wall_ns),
-            "block_ns": filled([BLOCK_S * NS] * rows),
+            "block_ns": filled([block_s * NS] * rows),
             "count": filled([h.total for h in histograms]),
             "errors": filled([errors] * rows),
             **quantiles,
@@ -74,7 +76,7 @@ def recording(blocks_ns, *, start_wall_ns=START_WALL_NS, operation="get_info", t
         nodeos=(),
         topology=Topology(),
         phase="x",
-        interval_s=BLOCK_S,
+        interval_s=block_s,
         started_wall_ns=start_wall_ns + 100 * NS,
         ended_wall_ns=start_wall_ns + int(ends_s[-1]) * NS,
         transport="latency",
@@ -148,6 +150,50 @@ def test_under_twenty_minutes_there_is_a_difference_and_no_interval():
     assert metric.grade == "too_short"
 
 
+def wandering(seed, blocks, memory_blocks, per_block=20):
+    """Return blocks of delays whose level wanders: half of the variance of their logarithm."""
+    rng = np.random.default_rng(seed)
+    kept = np.exp(-1 / memory_blocks)
+    level = np.zeros(blocks)
+    for i, step in enumerate(rng.standard_normal(blocks - 1), 1):
+        level[i] = kept * level[i - 1] + step * np.sqrt(1 - kept**2)
+    return 1e6 * np.exp(0.35 * (level[:, None] + rng.standard_normal((blocks, per_block))))
+
+
+def test_where_the_level_wanders_for_long_high_quantiles_have_no_verdict():
+    """An hour with a memory of ten minutes: inconclusive, no interval, and how long it would take at least."""
+    metrics, _ = compared(recording(wandering(1, 370, 60)), later(2 * wandering(2, 370, 60)))
+    for name in ("latency.request.p90_s", "latency.request.p95_s", "latency.request.p99_s"):
+        metric = metrics[name]
+        assert metric.verdict is Verdict.INCONCLUSIVE
+        assert metric.difference.value > 0
+        assert metric.difference.ci95 is None
+        assert metric.needed_seconds >= 3 * 3600
+        assert "would not hold" in metric.reason
+    assert metrics["latency.request.p99_s"].needed_seconds > metrics["latency.request.p90_s"].needed_seconds
+
+
+def test_a_99th_percentile_takes_an_hour_at_least():
+    """In 21 minutes the others have an interval; with an hour it has one, too."""
+    metrics, _ = compared(recording(delays(11, 130)), later(delays(12, 130)))
+    assert metrics["latency.request.p95_s"].difference.ci95 is not None
+    assert metrics["latency.request.p99_s"].difference.ci95 is None
+    assert metrics["latency.request.p99_s"].needed_seconds == 3600
+    metrics, _ = compared(recording(delays(13, 370)), later(delays(14, 370)))
+    assert metrics["latency.request.p99_s"].difference.ci95 is not None
+
+
+def test_days_have_an_interval_too():
+    """Four days are four days, not four batches of too few."""
+    metrics, _ = compared(
+        recording(delays(15, 4 * 144, per_block=100), block_s=600),
+        recording(
+            delays(16, 4 * 144, per_block=100), block_s=600, start_wall_ns=START_WALL_NS + 7 * 86_400 * NS
+        ),
+    )
+    assert metrics["latency.request.p95_s"].difference.ci95 is not None
+
+
 def test_another_target_is_compared_when_each_side_has_one():
     """The node moved; both names are shown."""
     metrics, _ = compared(recording(delays(1, 130)), later(delays(2, 130), target="b:2"))
@@ -189,7 +235,7 @@ def test_the_headline_speaks_of_delays():
     """With operation, target, both values and the verdict."""
     _, found = compared(recording(delays(1, 370)), later(delays(2, 370, added_ms=5.0)))
     sentence = next(s for s in found.headline if s.startswith("Median delay"))
-    assert sentence.startswith("Median delay of requests get_info, a:1: 0.00100 s before, 0.00601 s after")
+    assert sentence.startswith("Median delay of requests get_info, a:1: 1.00 ms before, 6.01 ms after")
 
 
 def test_a_public_report_hides_what_was_probed():
