@@ -115,6 +115,7 @@ def _results(view: ReportView, images: Sequence[tuple[str, str]]) -> list[str]:
     return [
         *section("Metrics", [f"{tally}. Means; in brackets the 95 % interval.", "", *metrics]),
         *(section("Drive wear", wear) if view.wear else []),
+        *section("Costs, headroom, control", [f"- {escaped(k)}: {escaped(v)}" for k, v in view.checks]),
         *(
             section(
                 "Published figures beside ours",
@@ -148,7 +149,6 @@ def _facts(view: ReportView) -> list[str]:
         *(section("Facts that differ", facts) if view.facts_changed else []),
         *(section("Other facts", same) if view.facts_same else []),
         *(section("Gaps and events", [*timeline, *left_out]) if view.timeline else []),
-        *section("Control and change point", [f"- {escaped(k)}: {escaped(v)}" for k, v in view.checks]),
     ]
 
 
