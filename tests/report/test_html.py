@@ -130,7 +130,7 @@ def test_sections_come_in_their_order():
     """Result first, how to repeat it last."""
     ids = re.findall(r'<(?:section|header) id="(\w+)"', page_of(sample(reconstructed="drawn")))
     assert ids == [
-        "result", "metrics", "wear", "published", "charts", "findings", "facts", "timeline", "cost", "limits",
+        "result", "metrics", "wear", "checks", "published", "charts", "findings", "facts", "timeline", "cost", "limits",
         "method", "repeat",
     ]  # fmt: skip
 
