@@ -1,5 +1,6 @@
 """What is kept of one host: each frame at once in the journal, tables at each seal, the manifest beside them."""
 
+import threading
 from dataclasses import dataclass, field, replace
 
 from leapprof.agent.frame import FrameDecoder, encode_body
@@ -10,9 +11,12 @@ from leapprof.recorder.cost import CostMeter
 from leapprof.recorder.findings import smart_findings
 from leapprof.recorder.observer import Observer
 from leapprof.store import RecordingWriter, Retention
+from leapprof.store.sealer import in_sealing_thread
 from leapprof.store.segments import SegmentRange
 from leapprof.units import NS_PER_S
 
+_ONE_AT_A_TIME = threading.Lock()
+"""The rows of an hour are unpacked to be sealed: those of one recording, not those of a hundred."""
 MAX_SEQ_STEP = 10**7
 """Frames that an agent may have lost at once: eleven days at ten a second. A step beyond is that of a false number."""
 MAX_OPEN_ROWS = 10**6
@@ -30,6 +34,7 @@ class FrameKeeper:
         observer: is told of each frame and gap.
         cost: what the sampling costs.
         seal_every_s: seconds of samples in one segment.
+        first_seal_s: those in the first one, where many recordings are not to be sealed at once; None: as many.
         retention: of an always-on recording.
         follows_spool: frames may come again after a lost connection.
         held_seq: number of the last frame, as its agent counts.
@@ -39,6 +44,7 @@ class FrameKeeper:
     observer: Observer
     cost: CostMeter
     seal_every_s: float
+    first_seal_s: float | None = None
     retention: Retention | None = None
     follows_spool: bool = False
     held_seq: int = 0
@@ -82,7 +88,8 @@ class FrameKeeper:
     def _is_time_to_seal(self, frame: Frame) -> bool:
         assert self._first is not None
         sampled_s = (frame.seq - self._first.seq + 1) * self.writer.manifest.interval_s
-        return sampled_s >= self.seal_every_s or self.ingest.rows >= MAX_OPEN_ROWS
+        due_s = self.seal_every_s if self.first_seal_s is None else self.first_seal_s
+        return sampled_s >= due_s or self.ingest.rows >= MAX_OPEN_ROWS
 
     def _is_held(self, frame: Frame) -> bool:
         """Return whether a spool sent a frame again: it goes on from the key frame before what is held."""
@@ -157,8 +164,9 @@ class FrameKeeper:
                 last_wall_ns=self._last.wall_ns,
             )
             self.write_manifest()
-            self.writer.seal(self.ingest.drain(), covered)
-            self._first = None
+            with _ONE_AT_A_TIME:
+                self.writer.seal(in_sealing_thread(self.ingest.drain), covered)
+            self._first, self.first_seal_s = None, None
             self._drop_outdated()
 
     def _drop_outdated(self) -> None:

@@ -172,6 +172,7 @@ class HostSession:
             observer=self.observer,
             cost=CostMeter(agent=surveyed.agent),
             seal_every_s=self.options.seal_every_s,
+            first_seal_s=self.options.seal_every_s * random.uniform(0.5, 1.0),  # noqa: S311 - spreads the work
             retention=self.retention,
             follows_spool=self.spool is not None,
             ingest=FrameIngest(boot_id=surveyed.survey.host.boot_id or None),

@@ -8,6 +8,7 @@ file carries the range of frames that it was made from, so that a frame is never
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -18,6 +19,7 @@ from leapprof.model import Column, Table
 from leapprof.store.guard import translated
 from leapprof.store.manifest import sync_directory
 from leapprof.store.reading import open_parquet
+from leapprof.store.sealer import in_sealing_thread
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -65,7 +67,8 @@ def write_segment(directory: Path, number: int, tables: Iterable[Table], covered
     """
     for table in tables:
         if table.rows:
-            _write_table(directory / _NAME_FORM.format(table=table.name, number=number), table, covered)
+            path = directory / _NAME_FORM.format(table=table.name, number=number)
+            in_sealing_thread(partial(_write_table, path, table, covered))
     with translated(directory):
         sync_directory(directory)
 
