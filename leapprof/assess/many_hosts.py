@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 
 from leapprof.assess.compare import compare
 from leapprof.assess.control import with_control
-from leapprof.assess.fleet import Fleet, fleet
+from leapprof.assess.fleet import MOST_NAMED, Fleet, fleet
 from leapprof.assess.fleet_hosts import of_comparison
 from leapprof.assess.fleet_texts import headline, method, title
 from leapprof.assess.host_pairs import HostPair, Paired
 from leapprof.assess.load import load
-from leapprof.assess.material import CompareOptions, info, warning
+from leapprof.assess.material import CompareOptions, evidence, warning
 from leapprof.errors import LeapprofError, NotEnoughDataError
 from leapprof.model import Comparison, Finding, Severity
 
@@ -92,7 +92,7 @@ def compare_hosts(
     whole = _whole(hosts, () if has_own else others)
     if len(others) == 1 and not has_own:
         hosts = tuple(_beyond(one, others[0]) for one in hosts)
-    findings += [*whole.findings, *_not_summarised(hosts, whole)]
+    findings += [*whole.findings, *_not_summarised(hosts, whole), *unlike_changes(hosts)]
     comparisons = [one.comparison for one in hosts]
     return HostsComparison(
         title=title(comparisons),
@@ -167,10 +167,28 @@ def _not_summarised(hosts: Sequence[HostComparison], whole: Fleet) -> list[Findi
     if not left:
         return []
     return [
-        info(
+        warning(
             "host-too-short",
             f"Too short for intervals, so in no summary: {', '.join(left)}.",
             "Record an hour or more on both sides; their own means are in their reports.",
+        )
+    ]
+
+
+def unlike_changes(hosts: Sequence[HostComparison]) -> list[Finding]:
+    """Return a finding when the hosts were not changed alike: their mean is then of different things."""
+    changes: dict[str, list[str]] = defaultdict(list)
+    for one in hosts:
+        changes[one.comparison.method.get("change", "")].append(one.host)
+    if len(changes) == 1:
+        return []
+    said = "; ".join(f"{change} ({', '.join(names[:MOST_NAMED])})" for change, names in changes.items())
+    return [
+        warning(
+            "changes-differ",
+            f"The hosts were changed in {len(changes)} ways: {said}.",
+            "Compare hosts together that had the same change, or read each host's own report.",
+            evidence=evidence("count", ways=len(changes)),
         )
     ]
 

@@ -1,11 +1,12 @@
 """Several hosts, each compared and all together: controls, hosts that fail, what the sentences say."""
 
 import shutil
+from dataclasses import replace
 
 import pytest
 
 from leapprof.assess.host_pairs import HostPair, Paired, pair_hosts
-from leapprof.assess.many_hosts import compare_hosts
+from leapprof.assess.many_hosts import compare_hosts, unlike_changes
 from leapprof.assess.material import CompareOptions
 from leapprof.errors import NotEnoughDataError
 from leapprof.model import Verdict
@@ -114,6 +115,17 @@ def test_hosts_that_are_too_short_for_intervals_are_named(fleet, tmp_path):
     (finding,) = [f for f in found.findings if f.code == "host-too-short"]
     assert "short" in finding.message
     assert _cpu(found).changed.hosts == 4
+
+
+def test_hosts_that_were_changed_in_different_ways_are_told_apart(fleet):
+    """A mean over two changes is of neither."""
+    found = _compared(pair_hosts([fleet / "changed"]))
+    assert "changes-differ" not in {f.code for f in found.findings}
+    first, *others = found.hosts
+    other = replace(first.comparison, method={**first.comparison.method, "change": "nodeos v1 → v2"})
+    (finding,) = unlike_changes([replace(first, comparison=other), *others])
+    assert "nodeos v1 → v2 (h0)" in finding.message
+    assert "(h1, h2, h3)" in finding.message
 
 
 def test_no_host_at_all_is_an_error(fleet):
