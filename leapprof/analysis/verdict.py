@@ -191,8 +191,8 @@ def _unresolved(have_s: float, needed_s: float) -> Judgement:
     return Judgement(
         grade=Grade.TOO_SHORT,
         verdict=Verdict.INCONCLUSIVE,
-        reason=f"too little data: an interval of {format_duration(have_s)} would not hold, because the values come in "
-        f"spells; {format_duration(needed_s)} a side are the least",
+        reason=f"too little data: an interval from {format_duration(have_s)} would not hold for values that come in "
+        f"spells as these do or may do; {format_duration(needed_s)} a side are the least",
         needed_seconds=needed_s,
         design_seconds=needed_s,
     )

@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 MEMORIES_NEEDED = {0.5: 20.0, 0.9: 50.0, 0.95: 80.0, 0.99: 200.0}
-LEAST_S = {0.99: 3600.0}
+LEAST_S = {0.99: 3000.0}
 """In less even a memory of a minute may not show, as values beyond the quantile are too few."""
+_ROUNDING_ERROR = 1e-9
+"""Shares that are alike differ by this much at most."""
 _FIRST_LAGS = 3
 _DEVIATIONS = 2.0
 """The mean of three autocorrelations of white noise exceeds 2 / √n in one of 3,700 windows."""
@@ -28,7 +30,7 @@ def memory_steps(value: NDArray[np.float64]) -> int:
         return 0
     deviation = value - value.mean()
     square = float(deviation @ deviation)
-    if square <= 0:
+    if square <= count * _ROUNDING_ERROR**2:
         return 0
     spectrum = np.fft.rfft(deviation, 2 * count)
     lags = np.fft.irfft(spectrum * spectrum.conj())[1 : count // 2] / square
