@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from leapprof.cli.latency_run import Common
+from leapprof.cli.latency_run import Common, busy_hosts
 from leapprof.errors import NotEnoughDataError
 from leapprof.latency.blocks import Blocks
 from leapprof.latency.captures import Matched, Seen, blocks_of, capture_findings, match, read_seen
 from leapprof.latency.forward import PROBE
 from leapprof.latency.machine import Moment
 from leapprof.latency.served import ServedFacts, write_served
+from leapprof.model import Finding
 from leapprof.recorder.naming import check_phase, recording_directory
 from leapprof.units import NS_PER_S, significant
 
@@ -59,6 +60,7 @@ def _write(common: Common, before: Seen, behind: Seen, matched: Matched) -> Path
     target = before.destinations.most_common(1)[0][0]
     blocks_of(matched, target, blocks)
     end_s = start_s + block_s * (1 + (before.times_ns[-1] // NS_PER_S - start_s) // block_s)
+    busy = busy_hosts(common, before.times_ns[0], before.times_ns[-1])
     directory = recording_directory(common.out, common.region, common.phase or PROBE, start_s * NS_PER_S)
     write_served(
         ServedFacts(
@@ -75,7 +77,7 @@ def _write(common: Common, before: Seen, behind: Seen, matched: Matched) -> Path
                 "timeout": f"{significant(common.timeout_s)} s",
             },
             notes={
-                "latency_valid": "not known: the captures do not say how busy their machine was",
+                "latency_valid": _validity(common, busy),
                 "latency_clock": "one wall clock: that of the machine that made both captures",
             },
             command=shlex.join(["leapprof", *sys.argv[1:]]),
@@ -84,9 +86,15 @@ def _write(common: Common, before: Seen, behind: Seen, matched: Matched) -> Path
             taken_wall_ns=round(datetime.now(UTC).timestamp() * NS_PER_S),
         ),
         (blocks.take_all(end_s * NS_PER_S),),
-        tuple(capture_findings(before, behind, matched)),
+        (*capture_findings(before, behind, matched), *busy),
     )
     return directory
+
+
+def _validity(common: Common, busy: list[Finding]) -> str:
+    if not common.host_recordings:
+        return "not known: captures do not say how busy their machine was; --host-recording does"
+    return "no: a host was above 80 % CPU" if busy else "yes: no host above 80 % CPU"
 
 
 def _at(wall_ns: int) -> Moment:

@@ -205,17 +205,30 @@ def run_probe(
 
 
 def _findings(common: Common, writer: RunWriter) -> list[Finding]:
+    wall_ns = writer.host_table().integers["wall_ns"].values
     busy = [busy_finding(common.region, writer.busy_shares())]
-    busy += [_busy_host(path, common.block_s, writer) for path in common.host_recordings]
-    return [*run_findings(writer.blocks.whole), *(f for f in busy if f is not None)]
+    return [
+        *run_findings(writer.blocks.whole),
+        *(f for f in busy if f is not None),
+        *busy_hosts(common, int(wall_ns[0]), int(wall_ns[-1])),
+    ]
 
 
-def _busy_host(path: Path, block_s: float, writer: RunWriter) -> Finding | None:
-    """Return the finding of a host that was recorded meanwhile; its wall clock is taken to be right to the second."""
+def busy_hosts(common: Common, from_wall_ns: int, to_wall_ns: int) -> list[Finding]:
+    """Return the findings of hosts that were recorded meanwhile; their wall clocks are taken to be right to the second.
+
+    Raises:
+        StoreError: a recording is of another time.
+    """
+    found = (_busy_host(path, common.block_s, from_wall_ns, to_wall_ns) for path in common.host_recordings)
+    return [finding for finding in found if finding is not None]
+
+
+def _busy_host(path: Path, block_s: float, from_wall_ns: int, to_wall_ns: int) -> Finding | None:
     recording = load(path)
-    host, own = recording.table("host"), writer.host_table()
-    wall_ns, own_ns = host.integers["wall_ns"].values, own.integers["wall_ns"].values
-    inside = (wall_ns >= own_ns[0]) & (wall_ns <= own_ns[-1])
+    host = recording.table("host")
+    wall_ns = host.integers["wall_ns"].values
+    inside = (wall_ns >= from_wall_ns) & (wall_ns <= to_wall_ns)
     if not np.any(inside):
         raise StoreError(str(path), "holds no samples of the time of this run")
     part = replace(

@@ -1,5 +1,6 @@
 """Runs the probes of delay of one period, each as a process of its own: the recorder's work must not delay them."""
 
+import ctypes
 import signal
 import subprocess
 import sys
@@ -24,7 +25,21 @@ CUT_PATIENCE_S = 15.0
 SERVED_TIMEOUT_S = 1800.0
 _POLL_S = 0.2
 _MAX_LOG_BYTES = 4096
-_PROGRAM = (sys.executable, "-c", "from leapprof.cli.main import main; main()", "latency")
+_PROGRAM = (
+    sys.executable,
+    "-c",
+    "from leapprof.experiment.probing import end_with_parent; end_with_parent(); "
+    "from leapprof.cli.main import main; main()",
+    "latency",
+)
+_PR_SET_PDEATHSIG = 1
+
+
+def end_with_parent() -> None:
+    """Let this process end with the one that started it: a killed run leaves no probe behind (prctl(2), Linux)."""
+    prctl = getattr(ctypes.CDLL(None), "prctl", None)
+    if prctl is not None:
+        prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def live_words(probe: ProbeEntry, phase: Phase) -> tuple[str, ...]:

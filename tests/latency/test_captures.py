@@ -66,6 +66,10 @@ def test_a_real_capture_tells_what_its_relay_did(tmp_path, name, count, lost, sa
     assert f"steps of {'0.00100' if name.endswith('ns') else '1.00'} µs" in messages["latency-floor"]
     assert line["clock"].startswith("one wall clock")
     assert line["start"].startswith("2026-11-30 20:31")
+    assert line["valid"].startswith("not known")
+    sample = Path(__file__).parent.parent.parent / "samples" / "nodeos-v5" / "mapped"
+    with pytest.raises(StoreError, match="no samples of the time of this run"):
+        matched(tmp_path / "again", name, "--host-recording", sample)
 
 
 def test_two_captures_compare_like_any_recordings(tmp_path):

@@ -2,6 +2,8 @@
 
 import contextlib
 import json
+import os
+import signal
 import socket
 import sys
 import textwrap
@@ -9,9 +11,10 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import psutil
 import pytest
 
-from tests.experiment.harness import ROOT, log_entries, run_directory, running
+from tests.experiment.harness import ROOT, log_entries, run_directory, running, started
 from tests.importers.servers import missing, prometheus
 from tests.support.program import leapprof
 from tests.support.servers import serving
@@ -260,6 +263,37 @@ def test_what_a_probe_cannot_do_is_said_before_anything_is_begun(tmp_path, sets,
     done = run(tmp_path, "rtt", *sets)
     assert (done.code, said in done.err) == (2, True), done.err
     assert not (tmp_path / "runs").exists()
+
+
+def processes(text):
+    """Return the processes whose command line holds a text."""
+    return [
+        p for p in psutil.process_iter(["cmdline"]) if any(text in word for word in p.info["cmdline"] or ())
+    ]
+
+
+def wait_until(condition, timeout_s=60):
+    """Wait for something to be so."""
+    end_s = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < end_s, "did not happen"
+        time.sleep(0.1)
+
+
+def test_a_killed_run_leaves_no_probe_behind(tmp_path):
+    """Kill -9 in the middle of a phase: the probe, which had ten minutes to go, ends too, and --resume can begin the phase anew."""
+    with serving(lambda connection: connection.recv(1)) as port:
+        playbook = tmp_path / "rtt.yml"
+        playbook.write_text(
+            "playbook: 1\ntitle: x\nhosts: [{host: local, nodeos: none}]\nphase: {duration: 10m}\n"
+            f"probes: [{{latency: rtt, of: ['127.0.0.1:{port}'], options: {{rate: 20, block: 500ms}}}}]\n"
+        )
+        out = str(tmp_path / "runs")
+        process = started("run", str(playbook), "--out", out, "--apply")
+        wait_until(lambda: list(tmp_path.glob("runs/*/recordings/*-probes/rtt/*/recording.json")))
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate()
+        wait_until(lambda: not processes(f"{out}/"))
 
 
 def test_a_probe_that_fails_ends_the_phase_at_once(tmp_path):
