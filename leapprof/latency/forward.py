@@ -178,7 +178,7 @@ class Forwarder:
             done.set()
             for thread in (collector, *senders):
                 thread.join(timeout_s + 2.0)
-            self.settle(blocks, start_ns, time.monotonic_ns() + round(timeout_s * NS_PER_S))
+            self.settle(blocks, start_ns, time.monotonic_ns())
 
     def _send_all(self, path: int, start_ns: int, stopped: threading.Event) -> None:
         pace = self._plan.pace

@@ -281,7 +281,7 @@ def wait_until(condition, timeout_s=60):
 
 
 def test_a_killed_run_leaves_no_probe_behind(tmp_path):
-    """Kill -9 in the middle of a phase: the probe, which had ten minutes to go, ends too, and --resume can begin the phase anew."""
+    """Kill -9 in the middle of a phase: the probe, which had ten minutes to go, ends too."""
     with serving(lambda connection: connection.recv(1)) as port:
         playbook = tmp_path / "rtt.yml"
         playbook.write_text(
