@@ -98,6 +98,7 @@ def run_request(common: Common, choice: RequestChoice) -> None:
         "operations": ", ".join(choice.operations),
         "rate": f"{significant(choice.rate_per_s)} requests/s, open loop",
         "connections": str(choice.connections),
+        "body": "ready" if choice.body is None else choice.body.name,
         "timeout": f"{significant(common.timeout_s)} s",
         "server": answer.server,
     }
@@ -150,6 +151,8 @@ def run_rtt(common: Common, choice: RttChoice) -> None:
         "probe": rtt_probe.PROBE,
         "target": ", ".join(e.authority for e in endpoints),
         "rate": f"{significant(choice.rate_per_s)} connections/s",
+        "family": choice.family,
+        "tls": "yes" if choice.tls else "no",
         "timeout": f"{significant(common.timeout_s)} s",
     }
     run_probe(
