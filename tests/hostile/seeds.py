@@ -1,14 +1,16 @@
 """Well-formed inputs of the targets, from which a fuzzer begins: what the other tests have, and some made here."""
 
+import glob
 import json
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
-from leapprof.agent import agent as host_agent
-from leapprof.agent.frame import FrameDecoder, encode_body
-from leapprof.agent.plan import Plan, encode_plan
+from leapprof.agent.frame import encode_body, encode_frame
+from leapprof.agent.plan import Plan
 from leapprof.recorder.planning import RecordOptions, sampling_plan, survey_plan
 from leapprof.store import RecordingWriter
 from tests.hostile.targets import MANIFEST, TESTS, frame_of, manifest_text
@@ -40,14 +42,12 @@ def _words() -> list[bytes]:
 
 
 def _frames() -> list[bytes]:
-    plan = host_agent.Plan(b"leapprof-plan\t1\ninterval_ms\t1000\nread\t1\t/proc/uptime\nend\n")
-    sampler = host_agent.Sampler(plan, host_agent.Encoder())
-    made = b""
-    for _ in range(2):
-        sampler.begin(False)
-        made += sampler.finish(0)[2]
+    first, second = (replace(frame_of(b"/proc/uptime\x1f1.0 1.0\n"), seq=seq) for seq in (1, 2))
     plain = b"/proc/uptime\tok\t10\n12.0 13.0\n\nend 00000001 1\n"
-    return [b"x" + made, b"\0LPF1 00000001 1 1 1 1 - - 0 p 0 %d %d -\n" % (len(plain), len(plain)) + plain]
+    return [
+        b"x" + encode_frame(first) + encode_frame(second, key=first),
+        b"\0LPF1 00000001 1 1 1 1 - - 0 p 0 %d %d -\n" % (len(plain), len(plain)) + plain,
+    ]
 
 
 def _ticks() -> list[bytes]:
@@ -62,12 +62,12 @@ def _ticks() -> list[bytes]:
 
 
 def _of_this_machine(plan: Plan) -> bytes:
-    """Return what the agent sends for a plan here, in the form that frame_of reads."""
-    sampler = host_agent.Sampler(host_agent.Plan(encode_plan(plan)), host_agent.Encoder())
-    sampler.begin(False)
-    (frame,) = FrameDecoder("h").feed(sampler.finish(0)[2])
-    sections = [s.name.encode("utf-8", "surrogateescape") + b"\x1f" + s.text[:2000] for s in frame.sections]
-    return b"\x1e".join(sections)
+    """Return what a plan reads here, in the form that frame_of reads."""
+    sections = []
+    for path in sorted({path for read in plan.reads for path in glob.glob(read.path)}):
+        with suppress(OSError):
+            sections.append(path.encode() + b"\x1f" + Path(path).read_bytes()[:2000])
+    return b"\x1e".join(sections[:100])
 
 
 def _of(name: str) -> list[bytes]:

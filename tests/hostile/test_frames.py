@@ -4,10 +4,10 @@ import random
 import tracemalloc
 import zlib
 
-from leapprof.agent import agent as host_agent
-from leapprof.agent.frame import MAX_PAYLOAD_BYTES, FrameDecoder
+from leapprof.agent.frame import MAX_PAYLOAD_BYTES, FrameDecoder, encode_frame
 from leapprof.ingest.rows import FrameIngest
 from leapprof.model import Frame, ReadStatus, Section
+from tests.hostile.targets import frame_of
 
 MIB = 2**20
 CHUNK_BYTES = 64 * 1024
@@ -45,10 +45,7 @@ def test_a_frame_of_100_mb_is_refused_at_its_header() -> None:
     decoder = FrameDecoder("h")
     assert decoder.feed(header) == []
     assert held_bytes(decoder, b"x" * CHUNK_BYTES, 100 * MIB) < 2 * MAX_PAYLOAD_BYTES
-    plan = host_agent.Plan(b"leapprof-plan\t1\ninterval_ms\t1000\nread\t1\t/proc/uptime\nend\n")
-    sampler = host_agent.Sampler(plan, host_agent.Encoder())
-    sampler.begin(False)
-    frames = decoder.feed(b"\n" + sampler.finish(0)[2])
+    frames = decoder.feed(b"\n" + encode_frame(frame_of(b"/proc/uptime\x1f1.0 1.0\n")))
     assert [frame.seq for frame in frames] == [1]
 
 

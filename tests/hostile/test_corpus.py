@@ -1,0 +1,50 @@
+"""Every reader takes any bytes: what atheris has kept, and well-formed inputs with something changed in them."""
+
+import random
+
+import pytest
+
+from tests.hostile.fuzz import CORPUS, MAX_CORPUS_BYTES, kept
+from tests.hostile.seeds import seeds
+from tests.hostile.targets import TARGETS, run
+
+CHANGES = 60
+PIECES = (
+    b"", b"\0", b"\x1b[2J", b"-1", b"9" * 30, b"9" * 5000, b"1e999", b"nan", b"[" * 300, b'{"a":' * 300, b"\xff\xfe",
+    b"\n" * 50, b"\t", b"=", b"..", "²½\u202e\U000e0001".encode(), b"\x1e", b"\x1f",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_kept_input_gives_a_value_or_an_error_of_ours(name: str) -> None:
+    """What once reached new code in this reader ends as it should."""
+    for data in kept(name):
+        run(name, data)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_changed_input_gives_a_value_or_an_error_of_ours(name: str) -> None:
+    """Pieces that readers stumble over, put into well-formed inputs anywhere, instead of some bytes or beside them."""
+    rng = random.Random(name)
+    whole = [data for data in seeds(name) if len(data) < 20_000]
+    assert whole, "a reader without a well-formed input is not tested"
+    for _ in range(CHANGES):
+        data = rng.choice(whole)
+        first = rng.randrange(len(data) + 1)
+        last = first + rng.choice((0, 1, 4, len(data)))
+        run(name, data[:first] + rng.choice(PIECES) + data[last:])
+
+
+def test_a_reader_is_heard_when_it_fails() -> None:
+    """What is no error of ours comes through: else none of these tests could fail."""
+    TARGETS["broken"] = lambda data: 1 // len(data)  # type: ignore[assignment,func-returns-value]
+    try:
+        with pytest.raises(ZeroDivisionError):
+            run("broken", b"")
+    finally:
+        del TARGETS["broken"]
+
+
+def test_the_corpus_is_small() -> None:
+    """It is kept beside the code, so it stays below 200 kB."""
+    assert CORPUS.stat().st_size <= MAX_CORPUS_BYTES
