@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-MEMORIES_NEEDED = {0.5: 20.0, 0.9: 50.0, 0.95: 80.0, 0.99: 200.0}
+MEMORIES_NEEDED = {0.5: 20.0, 0.9: 50.0, 0.95: 80.0, 0.99: 150.0}
 LEAST_S = {0.99: 3000.0}
 """In less even a memory of a minute may not show, as values beyond the quantile are too few."""
 _ROUNDING_ERROR = 1e-9
@@ -46,6 +46,6 @@ def needed_s(probability: float, memory_s: float) -> float:
 
     Args:
         probability: of the quantile, one of MEMORIES_NEEDED.
-        memory_s: of whether values exceed it.
+        memory_s: of the level.
     """
     return max(MEMORIES_NEEDED[probability] * memory_s, LEAST_S.get(probability, 0.0))

@@ -21,6 +21,8 @@ from leapprof.model import BatchMeans, Estimate, Interval, Series
 from leapprof.units import DAY_S, NS_PER_S
 
 _FEWEST_BATCHES = 20
+_MEDIAN = 0.5
+"""Beyond a high quantile lie too few delays of a block to tell for how long their level remembers; here do not."""
 _UNDER_DAYS_S = WHOLE_DAYS * DAY_S - 1.0
 """Whole days would be fewer batches than the interval asks for; what the hour does is a memory like another."""
 
@@ -95,15 +97,13 @@ def quantile_estimate(p: float, rows: DelayRows, whole: LogLinear, span: Span) -
         span: the window.
     """
     plain = plain_estimate(rows, whole, _of(rows, whole, p))
-    bucket = whole.quantile_bucket(p)
-    assert bucket is not None
-    up_to = np.array([h.count_up_to(bucket) for h in rows.histograms], dtype=np.float64)
+    up_to = _up_to(p, rows, whole)
     share = float(up_to.sum() / whole.total)
     linear = share + (up_to - share * rows.counts) / rows.counts.mean()
     batches = delay_batches(rows.series(linear), span, _UNDER_DAYS_S)
     if batches is None or batches.mean.size < _FEWEST_BATCHES:
         return plain
-    needed = _needed_s(p, rows, up_to)
+    needed = needed_s(p, max(_memory_s(rows, up_to), _memory_s(rows, _up_to(_MEDIAN, rows, whole))))
     if needed > plain.covered_seconds * ROUNDING:
         return replace(plain, needed_seconds=needed)
     se = standard_error(batches.mean)
@@ -123,11 +123,17 @@ def quantile_estimate(p: float, rows: DelayRows, whole: LogLinear, span: Span) -
     )
 
 
-def _needed_s(p: float, rows: DelayRows, up_to: NDArray[np.float64]) -> float:
-    """Return how long the window has to be, by how long blocks remember what share of their delays is beyond."""
+def _up_to(p: float, rows: DelayRows, whole: LogLinear) -> NDArray[np.float64]:
+    """Return (n,) how many delays of each block are at or below a quantile of all."""
+    bucket = whole.quantile_bucket(p)
+    assert bucket is not None
+    return np.array([h.count_up_to(bucket) for h in rows.histograms], dtype=np.float64)
+
+
+def _memory_s(rows: DelayRows, up_to: NDArray[np.float64]) -> float:
+    """Return for how long blocks remember what share of their delays is at or below a quantile."""
     some = rows.counts > 0
-    steps = memory_steps(up_to[some] / rows.counts[some])
-    return needed_s(p, steps * float(np.median(rows.weight_s)))
+    return memory_steps(up_to[some] / rows.counts[some]) * float(np.median(rows.weight_s))
 
 
 def _bounds(buckets: Buckets, whole: LogLinear, low: float, high: float) -> tuple[float, float | None]:
