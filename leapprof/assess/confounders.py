@@ -37,6 +37,9 @@ _FACTS = {
     "latency_connections": "other connections make other queues",
     "latency_timeout": "another time-out makes other failures",
     "latency_size": "packets of another size",
+    "latency_transport": "UDP and TCP wait for different things",
+    "latency_family": "IPv4 and IPv6 may take other routes",
+    "latency_body": "another body is another question",
     "latency_probe": "another probe measures something else",
     "model": "another drive",
 }
