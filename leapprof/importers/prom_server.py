@@ -177,7 +177,7 @@ class Server:
     def _see_notices(self, content: bytes) -> None:
         try:
             answer = json.loads(content)
-        except ValueError:
+        except (ValueError, RecursionError):
             return
         if isinstance(answer, dict):
             self.partial |= answer.get("isPartial") is True
@@ -214,7 +214,7 @@ class Server:
             raise ConfigError(f"is no URL: {_reason(error)}", key="URL") from error
         except foreign.RequestException as error:
             raise ConnectError(name, _why_not_reached(error)) from error
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise SourceError(name, self._no_json()) from error
 
     def _no_json(self) -> str:
@@ -279,7 +279,7 @@ def _series(item: dict[str, Any]) -> ServerSeries:
 def _error_text(text: str) -> str:
     try:
         answer = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return " ".join(text.split())
     return str(answer.get("error", "")) if isinstance(answer, dict) else text
 

@@ -34,6 +34,7 @@ from tests.importers.servers import (
     running,
     victoria_metrics,
 )
+from tests.support.servers import read_request, serving
 
 pytestmark = pytest.mark.skipif(
     bool(missing("prometheus", "promtool")), reason=f"not installed: {missing('prometheus', 'promtool')}"
@@ -625,3 +626,23 @@ def test_passwords_in_urls_are_refused():
     """They would stand in the history of the shell and in manifests."""
     with pytest.raises(ConfigError, match="out of the URL"):
         server_access("http://me:secret@host:9090", {})
+
+
+@pytest.mark.parametrize("body", [b"[" * 100_000, b'{"data":' * 100_000, b'{"warnings":' + b"[" * 100_000])
+@pytest.mark.parametrize("status", [b"200 OK", b"422 Unprocessable"])
+def test_an_answer_that_is_nested_without_end_is_an_error_of_ours(body, status):
+    """Deep JSON ends the question with a message, whatever its status."""
+    head = b"HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % (
+        status,
+        len(body),
+    )
+
+    def serve(connection):
+        while read_request(connection, b"")[0]:
+            connection.sendall(head + body)
+
+    with serving(serve) as port, Server(server_access(f"http://127.0.0.1:{port}", {})) as server:
+        with pytest.raises(SourceError):
+            server.at("up", 1.0)
+        with pytest.raises(SourceError):
+            server.series(["up"], 0.0, 1.0)
