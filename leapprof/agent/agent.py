@@ -22,8 +22,11 @@ SURE_BYTES = 2048  # a /proc read shorter than this is whole: seq_file fills a p
 CHUNK_BYTES = 65536
 DICTIONARY_BYTES = 32768
 KEY_EVERY = 60
-LOOK_AGAIN = 64  # readings after which lines are looked for where they did not stand before
+TINY_BYTES = 440  # a read of so many needs no memory but Python's own for small objects
+LOOK_AGAIN = 60  # ticks after which lines are looked for where they did not stand before
+NEWLINE = b"\n"
 MAX_KEPT_FDS = 400
+KEPT_TICKS = 10  # what is read as often stays open
 MAX_GLOB = 4096
 MAX_RAW_BYTES = 12 << 20
 MAX_FRAME_BYTES = 4 << 20
@@ -38,6 +41,9 @@ MAX_THREADS = 20000
 COMMAND_BYTES = 1 << 20
 COMMAND_TIMEOUT_NS = 30 * NS
 MAX_CONNECTIONS = 20000
+MAX_AT_ONCE = 64  # frames of one write
+HELD_BYTES = 262144  # of text that waits to be sent with the next
+AT_ONCE_TICKS = 3  # the first frames of a plan are sent as they are made
 HOLD_NS = 200000000  # how long a frame waits for answers that were asked for in it
 END_TIMEOUT_NS = 10 * NS
 KEY_RUN_CHARS = 40  # a run of so many letters and digits is taken for a key (WIF has 51, hex keys 64)
@@ -273,6 +279,8 @@ def filter_log(data, marks, allowed):
     """
     out = []
     last = b"-"
+    if not any(mark in data for _, mark in marks):  # by far the most
+        return b""
     for line in data.split(b"\n"):
         line = line[:MAX_LOG_LINE_BYTES].rstrip(b"\r").replace(b"\t", b" ")
         own = log_time(line[:200])
@@ -328,26 +336,33 @@ def fits(name, pattern):
 
 
 class Reading:
-    """One thing to read; the base reads a file, and keeps it open when it is due every tick."""
+    """One thing to read; the base reads a file, and keeps it open when it is due often.
 
-    __slots__ = ("cap", "every", "fd", "keep", "last", "name", "path", "places", "turns")
+    Where the lines of the plan stood is remembered as runs of whole lines (start, end, prefix of the first): a run
+    that begins with its prefix and ends with a line end holds the same lines again, since numbers grow by single
+    characters. ``size`` is what is asked of the kernel, and ``sure`` how long an answer can be that is known to be
+    whole.
+    """
+
+    __slots__ = ("cap", "every", "fd", "head", "keep", "length", "name", "path", "runs", "size", "sure")
 
     kept = 0
 
     def __init__(self, name, path, every, keep, cap):
         self.name, self.path, self.every, self.keep, self.cap = clean(name), path, every, keep, cap
         self.fd = -1
-        self.places, self.last, self.turns = (), 0, 0
+        self.size, self.sure = CHUNK_BYTES, SURE_BYTES
+        self.runs = ()  # None: nothing to look for, all of it is sent
+        self.head, self.length = b"", -1
 
     def read(self):
         """Return (status, text); never raises OSError."""
         try:
             if self.fd >= 0:
                 try:
-                    if self.places:
-                        lines = self.known_lines(os.pread(self.fd, CHUNK_BYTES, 0))
-                        if lines is not None:
-                            return b"ok", lines
+                    text = self.again()
+                    if text is not None:
+                        return b"ok", text
                     data = read_fd(self.fd, self.cap)
                 except OSError as error:
                     self.close()
@@ -358,36 +373,53 @@ class Reading:
                 data = self.fetch()
         except OSError as error:
             return status_of(error)
-        if len(data) <= self.cap:  # the common case, inlined
-            if self.keep:
-                return b"ok", self.looked_up_lines(data)
-            return b"ok", data
+        if self.fd >= 0:
+            self.learn(data)
         return bounded(data, self.cap, self.keep)
 
-    def known_lines(self, data):
-        """Return the lines of the plan, of the first page or of the whole file; None when they must be looked for."""
-        self.turns -= 1
-        rows = data.split(b"\n", self.last + 1)
-        if self.turns <= 0 or len(rows) < self.last + 2:
+    def again(self):
+        """Return the text, read in one go as it was before; None when it has to be read anew. Raises OSError."""
+        if self.runs == ():
             return None
-        lines = [rows[at] for at, prefix in self.places if rows[at].startswith(prefix)]
-        if len(lines) < len(self.places):
-            return None
-        lines.append(b"")
-        return b"\n".join(lines)
+        data = os.pread(self.fd, self.size, 0)
+        if self.runs is None:
+            return data if len(data) < self.sure else None
+        pieces = []
+        for start, end, prefix in self.runs:
+            if data[end - 1 : end] != NEWLINE or not data.startswith(prefix, start):
+                return None
+            pieces.append(data[start:end])
+        return b"".join(pieces)
 
-    def looked_up_lines(self, data):
-        """Return the lines of the plan, and remember where they stand for the next readings."""
-        self.places = [
-            (at, next(prefix for prefix in self.keep if row.startswith(prefix)))
-            for at, row in enumerate(data.split(b"\n"))
-            if row.startswith(self.keep)
-        ]
-        self.last, self.turns = max([at for at, _ in self.places] or [0]), LOOK_AGAIN
-        return keep_lines(data, self.keep)
+    def learn(self, data):
+        """Remember where the lines of the plan stand in what was read whole."""
+        if not self.keep:
+            self.runs = None
+            self.size = TINY_BYTES if len(data) < TINY_BYTES - 100 else CHUNK_BYTES
+            self.sure = min(self.size, SURE_BYTES)
+            return
+        self.runs, at, inside = [], 0, False
+        for line in data.split(NEWLINE)[:-1]:
+            end = at + len(line) + 1
+            if not line.startswith(self.keep):
+                inside = False
+            elif inside:
+                self.runs[-1] = (self.runs[-1][0], end, self.runs[-1][2])
+            else:
+                inside = True
+                prefix = next(prefix for prefix in self.keep if line.startswith(prefix))
+                self.runs.append((at, end, prefix))
+            at = end
+        if self.runs:  # and some lines more, for numbers that grow: the kernel writes no further than it is asked
+            self.size = self.runs[-1][1] + 64
+
+    def title(self, length):
+        """Make the head of the section for texts of a length."""
+        self.length = length
+        self.head = b"%s\tok\t%d\n" % (self.name, length)
 
     def fetch(self):
-        if self.every != 1 or Reading.kept >= MAX_KEPT_FDS:
+        if not 0 < self.every <= KEPT_TICKS or Reading.kept >= MAX_KEPT_FDS:
             return read_file(self.path, self.cap)
         fd = os.open(self.path, OPEN_FLAGS)
         try:
@@ -632,12 +664,13 @@ def is_zombie(stat):
 class Process:
     """What matching needs to know of a process."""
 
-    __slots__ = ("comm", "ids", "looked", "pid", "ppid", "start")
+    __slots__ = ("comm", "ids", "is_kernel", "looked", "pid", "ppid", "start")
 
     def __init__(self, pid, comm, ppid, start):
         self.pid, self.comm, self.ppid, self.start = pid, comm, ppid, start
         self.ids = ()
-        self.looked = 0
+        self.is_kernel = pid == 2 or ppid == 2  # kthreadd and its children never exec
+        self.looked = 3 if self.is_kernel else 0
 
 
 class Matcher:
@@ -646,41 +679,57 @@ class Matcher:
     def __init__(self, proc, matches):
         self.proc, self.matches = proc, matches
         self.known = {}
+        self.names = set()
+        self.claimed = set()  # pids of processes that fit a match
+        self.sorted = None
         self.scans = 0
 
     def scan(self):
         """Return ({pid: match id} of roots, {pid: match id} of children)."""
         self.scans += 1
         try:
-            pids = {int(name) for name in os.listdir(self.proc) if name.isdigit()}
+            names = set(os.listdir(self.proc))
         except OSError:
             return {}, {}
-        for pid in [pid for pid in self.known if pid not in pids]:
-            del self.known[pid]
+        changed = names != self.names
+        for name in self.names.difference(names):
+            if name.isdigit():
+                self.forget(int(name))
+        fresh = [int(name) for name in names - self.names if name.isdigit()]
+        self.names = names
         # A process may exec after it was first seen, and a pid may be used again: each is looked at
         # in three scans, and then in every 30th, a thirtieth of all at a time.
         turn = self.scans % 30
-        for pid in pids:
-            process = self.known.get(pid)
-            if process is None or process.looked < 3 or pid % 30 == turn:
-                self.look(pid, process)
-        return self.sort()
+        again = [pid for pid, p in self.known.items() if p.looked < 3 or (pid % 30 == turn and not p.is_kernel)]
+        for pid in again + fresh:
+            changed |= self.look(pid, self.known.get(pid))
+        if changed or self.sorted is None:
+            self.sorted = self.sort()
+        return self.sorted
 
     def look(self, pid, process):
+        """Take a closer look at a process; return whether it is not what it was."""
         try:
             stat = read_file(self.proc + b"/%d/stat" % pid, 4096)
             comm, ppid, start = parse_stat(stat)
         except (OSError, ValueError, IndexError):
-            self.known.pop(pid, None)
-            return
+            return self.forget(pid)
+        before = process and (process.comm, process.ppid, process.ids)
         if process is None or process.start != start:
+            before = None
             process = self.known[pid] = Process(pid, comm, ppid, start)
         process.comm, process.ppid = comm, ppid
         process.looked += 1
-        process.ids = ()
-        if pid == 2 or ppid == 2 or is_zombie(stat):  # kernel threads, and the dead
-            return
-        process.ids = self.match(process)
+        process.ids = () if process.is_kernel or is_zombie(stat) else self.match(process)
+        (self.claimed.add if process.ids else self.claimed.discard)(pid)
+        return before != (comm, ppid, process.ids)
+
+    def forget(self, pid):
+        """Look anew at what has that pid at the next scan; return whether it was known."""
+        self.names.discard(b"%d" % pid)
+        self.claimed.discard(pid)
+        self.sorted = None
+        return self.known.pop(pid, None) is not None
 
     def match(self, process):
         base = self.proc + b"/%d/" % process.pid
@@ -731,28 +780,25 @@ class Matcher:
         mine = set(self.ancestors(own))
         mine.add(own)
         matched = {}
-        for pid, process in self.known.items():
-            known = process.ids and pid not in mine and process.comm not in NEVER_ROOTS
-            if known and own not in self.ancestors(pid):
+        for pid in self.claimed:
+            process = self.known[pid]
+            if pid not in mine and process.comm not in NEVER_ROOTS and own not in self.ancestors(pid):
                 matched[pid] = process.ids[0]
         roots = {}
         for pid, match_id in matched.items():
             if not any(parent in matched for parent in self.ancestors(pid)):
                 roots[pid] = match_id
-        return roots, self.below(roots) if roots else {}
+        return roots, self.below(roots)
 
     def below(self, roots):
-        """Return {pid: match id} of what descends from the roots; each process is walked over once."""
+        """Return {pid: match id} of what descends from the roots, one generation after the other."""
         found = {}
-        for pid in self.known:
-            way, at = [pid], self.known[pid].ppid
-            while at not in roots and at not in found and at in self.known and len(way) < 64:
-                way.append(at)
-                at = self.known[at].ppid
-            match_id = roots[at] if at in roots else found.get(at)
-            for passed in way:
-                found[passed] = match_id
-        return {pid: match_id for pid, match_id in found.items() if match_id is not None and pid not in roots}
+        parents = roots
+        while parents:
+            born = [(p.pid, parents[p.ppid]) for p in self.known.values() if p.ppid in parents]
+            parents = dict((pid, match_id) for pid, match_id in born if pid not in roots and pid not in found)
+            found.update(parents)
+        return found
 
 
 def unescape(field):
@@ -817,6 +863,8 @@ class Cgroups:
                 return None
             try:
                 pids.update(int(word) for word in read_file(folder + b"/cgroup.procs", 1 << 20).split())
+                if os.stat(folder).st_nlink == 2:  # the kernel counts the folders in it
+                    continue
                 for name in os.listdir(folder):
                     if os.path.isdir(folder + b"/" + name):
                         stack.append(folder + b"/" + name)
@@ -850,8 +898,8 @@ class CgroupTarget:
         controller, names = CGROUP1_FILES[name]
         folder = self.folders.get(controller)
         found = [folder + b"/" + n for n in names if os.path.lexists(folder + b"/" + n)] if folder else []
-        if found:
-            return [(path, ()) for path in found]  # the v2 prefixes do not fit here
+        if found:  # the v2 prefixes do not fit here; a sum over the groups below holds what its twin without them has
+            return [(path, ()) for path in found if path + b"_recursive" not in found]
         return [((unified or b"/nonexistent") + b"/" + name, keep)]
 
     def hint(self, cgroups, family):
@@ -865,48 +913,51 @@ class CgroupTarget:
             reading.close()
 
 
+HTTP_REQUEST = (
+    b"GET %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: leapprof\r\nAccept: */*\r\nConnection: close\r\n\r\n"
+)
+
+
+def place_of(address):
+    """Return (family, place) of the address of an HTTP server, or None when it is none that is numeric."""
+    if address.startswith(b"/"):
+        return socket.AF_UNIX, address
+    host, _, port = address.decode("ascii", "replace").rpartition(":")
+    host = {"localhost": "127.0.0.1", "0.0.0.0": "127.0.0.1", "": "127.0.0.1", "[::]": "::1"}.get(host, host).strip("[]")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        socket.inet_pton(family, host)
+    except OSError:
+        return None
+    return (family, (host, int(port))) if port.isdigit() and 0 < int(port[:6]) < 65536 else None
+
+
 class HttpCall:
     """One GET, bounded in bytes and time."""
 
     def __init__(self, spec, now):
-        _, self.match_id, self.address, self.path, self.max_bytes, timeout_ms, self.keep = spec
-        self.name = clean(b"http/" + self.match_id + self.path)
+        _, self.name, self.place, self.request, self.max_bytes, timeout_ms, self.keep = spec
         self.started = now
         self.deadline = now + timeout_ms * 1000000
         self.data = b""
-        self.request = (
-            b"GET %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: leapprof\r\nAccept: */*\r\nConnection: close\r\n\r\n"
-            % (self.path, b"localhost" if self.address.startswith(b"/") else self.address)
-        )
         self.result = None
         self.sock = None
+        if self.place is None:
+            self.result = b"failed", b"not a numeric address"
+            return
         try:
             self.connect()
         except OSError as error:
             self.fail(error)
-        except ValueError:
-            self.result = b"failed", b"not a numeric address"
 
     def connect(self):
-        if self.address.startswith(b"/"):
-            family, place = socket.AF_UNIX, self.address
-        else:
-            host, _, port = self.address.decode("ascii").rpartition(":")
-            host = {"localhost": "127.0.0.1", "0.0.0.0": "127.0.0.1", "": "127.0.0.1", "[::]": "::1"}.get(host, host)
-            host = host.strip("[]")
-            family = socket.AF_INET6 if ":" in host else socket.AF_INET
-            try:
-                socket.inet_pton(family, host)
-            except OSError:
-                raise ValueError(host) from None
-            place = (host, int(port))
-            if not 0 < place[1] < 65536:
-                raise ValueError(port)
-        self.sock = socket.socket(family, socket.SOCK_STREAM)
+        # the type below socket.socket, whose methods are written in Python
+        self.sock = socket.SocketType(self.place[0], socket.SOCK_STREAM)
         self.sock.setblocking(False)
-        code = self.sock.connect_ex(place)
+        code = self.sock.connect_ex(self.place[1])
         if code not in (0, errno.EINPROGRESS):
             raise OSError(code, os.strerror(code))
+        self.ready(self.started)  # a server of the same machine can be written to at once
 
     def fileno(self):
         return self.sock.fileno()
@@ -1176,12 +1227,18 @@ def whole_number(text):
     return int(text)
 
 
+NUMBERS = frozenset(
+    "interval_ms ticks scan_every_ticks heartbeat_s queue_bytes read_bytes send_every_ticks".split()
+)
+
+
 class Plan:
     """A decoded plan; words are bytes, as the kernel's are."""
 
     def __init__(self, data):
         self.interval_ms, self.ticks, self.scan_every_ticks, self.heartbeat_s = 1000, 0, 10, 60
         self.queue_bytes, self.read_bytes, self.root = 1 << 20, 262144, b""
+        self.send_every_ticks = 1
         self.spool, self.spool_bytes = None, 0
         self.allowed = frozenset()
         self.host, self.matches, self.configs, self.commands, self.https = [], [], [], [], []
@@ -1203,12 +1260,12 @@ class Plan:
             except (IndexError, ValueError):
                 raise BadPlanError("a line of its plan has too few fields: %r" % line[:80]) from None
         self.allowed = frozenset(allowed)
-        if self.interval_ms < 10 or self.scan_every_ticks < 1 or self.heartbeat_s < 1:
+        if self.interval_ms < 10 or min(self.scan_every_ticks, self.heartbeat_s, self.send_every_ticks) < 1:
             raise BadPlanError("a period is too short")
 
     def take(self, word, rest):
         name = word.decode("ascii", "replace")
-        if name in ("interval_ms", "ticks", "scan_every_ticks", "heartbeat_s", "queue_bytes", "read_bytes"):
+        if name in NUMBERS:
             setattr(self, name, whole_number(rest[0]))
         elif name in ("read", "list", "link", "statvfs", "peek"):
             if not rest[1].startswith(b"/"):
@@ -1233,7 +1290,11 @@ class Plan:
     def take_call(self, name, rest):
         if name == "http":
             numbers = whole_number(rest[0]), whole_number(rest[4]), whole_number(rest[5])
-            self.https.append((numbers[0], rest[1], rest[2], rest[3], numbers[1], numbers[2], tuple(rest[6:])))
+            host = b"localhost" if rest[2].startswith(b"/") else rest[2]
+            request = HTTP_REQUEST % (rest[3], host)
+            place = place_of(rest[2])
+            name = clean(b"http/" + rest[1] + rest[3])
+            self.https.append((numbers[0], name, place, request, numbers[1], numbers[2], tuple(rest[6:])))
         elif name == "connect":
             numbers = tuple(whole_number(word) for word in rest[1:4])
             if not 0 < numbers[0] <= MAX_CONNECTIONS:
@@ -1297,18 +1358,19 @@ class Output:
 
     def flush(self):
         while self.queue:
-            data = self.queue[0][2]
+            waiting = [item[2] for item in self.queue[:MAX_AT_ONCE]]
+            if self.sent:
+                waiting[0] = waiting[0][self.sent :]
             try:
-                count = os.write(1, data[self.sent :] if self.sent else data)
+                self.sent += os.writev(1, waiting)
             except (BlockingIOError, InterruptedError):
                 return
             except OSError:  # nobody listens any more
                 os._exit(0)
-            self.sent += count
-            if self.sent >= len(data):
-                self.size -= len(data)
-                self.sent = 0
-                self.queue.pop(0)
+            while self.queue and self.sent >= len(self.queue[0][2]):
+                size = len(self.queue.pop(0)[2])
+                self.size -= size
+                self.sent -= size
 
 
 # Against a dictionary level 3 packs as small as 6, in half the time; a small window is copied faster for each frame.
@@ -1370,6 +1432,7 @@ class Sampler:
         self.notes_sent = None
         self.calls = []
         self.pending = None
+        self.urgent = True  # something was found or has ended: its frame does not wait for others
         self.hold_until = 0
         self.host = []  # [every, pattern, make, readings]
         order = {0: -1000000}
@@ -1379,6 +1442,13 @@ class Sampler:
         self.cgroups = Cgroups(self) if plan.cgroup_files else None
         self.targets, self.cgroup_targets = {}, []
         self.scan_at = 0
+        self.sends = plan.send_every_ticks
+        self.hot, self.slow = (), ()  # what is due at every tick, with its process; what is at some
+        self.slow_at = self.all_at = 0  # before slow_at nothing is slow; at all_at files are looked for anew
+        self.starred = frozenset(item[1] for item in plan.host if item[1] > 1 and b"*" in item[2])
+        periods = [item[1] for item in plan.host] + [item[0] for item in plan.https]
+        periods += [item[0] for item in plan.process_files + plan.child_files + plan.cgroup_files]
+        self.periods = frozenset(period for period in periods if period > 1)
 
     def due(self, every, final):
         n = self.tick_no
@@ -1393,8 +1463,61 @@ class Sampler:
         """Read what is due; the frame goes out with finish(), at once or when its answers are there."""
         now = boottime_ns()
         self.pending = (now, wall_ns(), self.deadline)
-        body = self.body = []
+        self.body = []
         self.wait_all = final or (self.plan.ticks and self.tick_no + 1 >= self.plan.ticks)
+        n = self.tick_no
+        if final or n >= self.all_at or not (self.read_hot() if n < self.slow_at else self.read_due(now)):
+            self.read_all(now, final)
+        took = boottime_ns() - now
+        if took * 2 > self.interval or self.late:
+            self.note_cost(took)
+        self.hold_until = now + took + (END_TIMEOUT_NS if self.wait_all else min(HOLD_NS, self.interval // 4))
+        self.tick_no += 1
+
+    def read_hot(self):
+        """Read what is due at every tick, in the shortest way; return False when a process has ended."""
+        body = self.body
+        mark = len(body)
+        for reading, target in self.hot:
+            text = None
+            if reading.fd >= 0:
+                try:
+                    text = reading.again()
+                except OSError:
+                    pass
+            if text is None:
+                status, text = reading.read()
+                self.add(reading.name, (status, text))
+                if status == b"absent" and target is not None and not target.alive():
+                    del body[mark:]
+                    return False
+            else:
+                if len(text) != reading.length:
+                    reading.title(len(text))
+                body += (reading.head, text, NEWLINE)
+            if target is not None and reading.path == target.stat_path and is_zombie(text):
+                del body[mark:]
+                return False
+        return True
+
+    def read_due(self, now):
+        """Read what is due at every tick, and beside it; return False when processes came or went."""
+        self.start_calls(now, False)
+        if self.plan.matches and self.tick_no >= self.scan_at and self.scan():
+            return False
+        if not self.read_hot():
+            return False
+        for reading in self.slow:
+            if self.due(reading.every, False):
+                self.add(reading.name, reading.read())
+        self.plan_ticks()
+        return True
+
+    def read_all(self, now, final):
+        """Read all that is due, and find out anew what that is."""
+        if self.tick_no % LOOK_AGAIN == 0:
+            for reading, _ in self.hot:
+                reading.runs = ()
         self.start_calls(now, final)
         if self.plan.matches and (self.tick_no >= self.scan_at or final):
             self.scan()
@@ -1406,13 +1529,28 @@ class Sampler:
                 for reading in self.host_readings(item, final):
                     self.add(reading.name, reading.read())
         self.read_targets(final)
-        self.note_cost(boottime_ns() - now)
-        self.hold_until = boottime_ns() + (END_TIMEOUT_NS if self.wait_all else min(HOLD_NS, self.interval // 4))
-        self.tick_no += 1
-        return body
+        found = [(r, None) for cgroup in self.cgroup_targets for r in cgroup.readings]
+        found += [(r, None) for item in self.host for r in item[4] or ()]
+        found += [(r, target) for target in self.targets.values() for r in target.readings]
+        self.hot = [pair for pair in found if pair[0].every == 1]
+        self.slow = [reading for reading, _ in found if reading.every > 1]
+        self.plan_ticks()
+
+    def plan_ticks(self):
+        """Say until which tick nothing is due but what is due at every tick, or at some, of the same files."""
+        n = self.tick_no
+
+        def following(periods):
+            return [n - n % period + period for period in periods]
+
+        self.all_at = min(following([LOOK_AGAIN] + [every * self.stretch for every in self.starred]))
+        slow = following([every * self.stretch for every in self.periods])
+        if self.plan.matches:
+            slow.append(self.scan_at)
+        self.slow_at = min(slow + [self.all_at])
 
     def add(self, name, answer):
-        self.body.append(b"%s\t%s\t%d\n%s\n" % (name, answer[0], len(answer[1]), answer[1]))
+        self.body += (b"%s\t%s\t%d\n" % (name, answer[0], len(answer[1])), answer[1], NEWLINE)
 
     def host_readings(self, item, final):
         every, word, path, keep, readings = item
@@ -1434,11 +1572,13 @@ class Sampler:
         return fresh
 
     def scan(self):
+        """Look for processes; return whether some came or went."""
         began = boottime_ns()
         roots, children = self.matcher.scan()
         found = dict((pid, (roots[pid], False)) for pid in roots)
         if self.plan.child_files:
             found.update((pid, (children[pid], True)) for pid in children)
+        before = dict(self.targets)
         for pid, target in list(self.targets.items()):
             if pid not in found or self.matcher.known[pid].start != target.start:
                 target.close()
@@ -1447,12 +1587,15 @@ class Sampler:
             if pid not in self.targets:
                 match_id, child = found[pid]
                 self.targets[pid] = Target(self, pid, self.matcher.known[pid].start, match_id, child)
+        changed = before != self.targets  # the same pid may be another process
+        self.urgent = self.urgent or changed
         self.scan_cgroups(children)
         missing = any(m[0] not in roots.values() for m in self.plan.matches)
         period = min(2, self.plan.scan_every_ticks) if missing else self.plan.scan_every_ticks
         if (boottime_ns() - began) * 5 > self.interval and self.scan_stretch < MAX_STRETCH and self.tick_no:
             self.scan_stretch *= 2
         self.scan_at = self.tick_no + period * self.scan_stretch
+        return changed
 
     def scan_cgroups(self, children):
         if not self.cgroups:
@@ -1505,13 +1648,13 @@ class Sampler:
                     self.add(name, answer)
                 target.close()
                 del self.targets[target.pid]
-                self.matcher.known.pop(target.pid, None)
+                self.matcher.forget(target.pid)
                 self.scan_at = self.tick_no + 1
+                self.urgent = True
 
     def start_calls(self, now, final):
         for spec in self.plan.https:
-            name = b"http/" + spec[1] + spec[3]
-            if self.due(spec[0], final) and not any(call.name == name for call in self.calls):
+            if self.due(spec[0], final) and not any(call.name == spec[1] for call in self.calls):
                 self.calls.append(HttpCall(spec, now))
         if self.tick_no == 0:
             self.start_connections(now)
@@ -1537,7 +1680,7 @@ class Sampler:
         self.late = self.late + 1 if took * 2 > self.interval and self.tick_no else 0
         if self.late >= 3 and self.stretch < MAX_STRETCH:
             self.stretch *= 2
-            self.late = 0
+            self.late = self.slow_at = 0
 
     def notes(self):
         lines = [b"kind python"]
@@ -1548,27 +1691,40 @@ class Sampler:
         lines.append(b"")
         return b"\n".join(lines)
 
+    def sends_now(self):
+        """Return whether the frame that was made last is sent at once, with those that waited for it."""
+        urgent, self.urgent = self.urgent, False
+        return urgent or self.wait_all or self.tick_no <= AT_ONCE_TICKS or (self.tick_no - 1) % self.sends == 0
+
     def ready_to_finish(self, now):
-        return self.pending is not None and (not any(c.result is None for c in self.calls) or now >= self.hold_until)
+        if self.pending is None:
+            return False
+        return not self.calls or now >= self.hold_until or not any(c.result is None for c in self.calls)
 
     def finish(self, dropped):
         """Return (seq, key seq, bytes) of the pending frame."""
-        head = self.collect_calls()
-        notes = self.notes()
+        return self.encoder.encode(*self.make(dropped))
+
+    def make(self, dropped):
+        """Return (numbers, text, whether a key frame is due) of the pending frame, as the encoder takes it."""
         key_due = (self.tick_no - 1) % KEY_EVERY == 0
-        if notes != self.notes_sent or key_due:
-            self.notes_sent = notes
-            head.append(b"agent\tok\t%d\n%s\n" % (len(notes), notes))
-        raw = b"".join(head + self.body)
+        parts = self.collect_calls() if self.calls else []
+        stretched = (self.stretch, self.scan_stretch)
+        if stretched != self.notes_sent or key_due:
+            self.notes_sent = stretched
+            notes = self.notes()
+            parts += (b"agent\tok\t%d\n" % len(notes), notes, NEWLINE)
+        parts += self.body
+        raw = b"".join(parts)
         if len(raw) > MAX_RAW_BYTES:
-            raw = shorten(head + self.body)
+            raw = shorten(parts)
         if self.tick_no % 10 == 1:
             words = self.statm.read()[1].split()
             self.rss = int(words[1]) * self.page if len(words) > 1 else 0
         begun, wall, deadline = self.pending
         self.pending = None
         numbers = (begun, wall, deadline, cpu_ns(), b"%d" % self.rss if self.rss else b"-", dropped)
-        return self.encoder.encode(numbers, raw, key_due)
+        return numbers, raw, key_due
 
     def collect_calls(self):
         head = []
@@ -1576,7 +1732,8 @@ class Sampler:
             if call.result is None:
                 call.close()
                 call.result = b"failed", b"no answer before the end"
-            head.append(b"%s\t%s\t%d\n%s\n" % (call.name, call.result[0], len(call.result[1]), call.result[1]))
+            status, text = call.result
+            head += (b"%s\t%s\t%d\n" % (call.name, status, len(text)), text, NEWLINE)
             self.calls.remove(call)
         return head
 
@@ -1600,13 +1757,12 @@ class Sampler:
 def shorten(parts):
     """Return as much of a body as a frame may hold; what is too much loses its text."""
     size, kept = 0, []
-    for part in parts:
-        size += len(part)
+    for head, text, end in zip(parts[0::3], parts[1::3], parts[2::3]):
+        size += len(head) + len(text) + len(end)
         if size > MAX_RAW_BYTES:
-            size -= len(part)
-            name = part.split(b"\t", 1)[0]
-            part = b"%s\tcut\t0\n\n" % name
-        kept.append(part)
+            size -= len(text)
+            head, text = head.split(b"\t", 1)[0] + b"\tcut\t0\n", b""
+        kept += (head, text, end)
     return b"".join(kept)
 
 
@@ -1955,12 +2111,16 @@ def spool_status(path):
         return b"refused " + str(error).encode("ascii", "replace") + b"\n"
 
 
+INPUT = (0,)
+
+
 class Agent:
     """The conversation on stdin and stdout, and the one loop."""
 
     def __init__(self):
         self.encoder = Encoder()
         self.output = Output(1 << 20)
+        self.held, self.held_bytes = [], 0
         self.sampler = None
         self.buffer = b""
         self.heartbeat = 60 * NS
@@ -1978,18 +2138,12 @@ class Agent:
     def step(self):
         """Wait for what comes first and do it; return whether to go on."""
         sampler = self.sampler
-        now = boottime_ns()
-        until = self.last_beat + self.heartbeat
-        readers = [] if self.ending else [0]  # after "end" the input may end before our answer is out
-        writers = [1] if self.output.queue else []
-        if self.tail is not None and not self.output.queue:
-            until = min(until, self.tail_at)
-        if sampler is not None:
-            until = min([until, self.wake_at(sampler)] + [c.deadline for c in sampler.calls if c.result is None])
-            for call in sampler.calls:
-                if call.result is None:
-                    (writers if call.writes else readers).append(call)
-        readable, writable, _ = select.select(readers, writers, [], max(0, until - now) / 1e9)
+        readable = writable = ()
+        if sampler is None or sampler.pending is not None or sampler.calls or self.ending or self.output.queue:
+            readable, writable = self.wait(sampler)
+        else:  # the common case: nothing but the next tick
+            until = min(self.last_beat + self.heartbeat, self.wake_at(sampler))
+            readable = select.select(INPUT, (), (), max(0, until - boottime_ns()) / 1e9)[0]
         now = boottime_ns()
         if 1 in writable:
             self.output.flush()
@@ -2002,7 +2156,21 @@ class Agent:
         if self.ending and (self.sampler is None or self.sampler.pending is None):
             self.drain()
             return False
-        return boottime_ns() < self.last_beat + self.heartbeat
+        return now < self.last_beat + self.heartbeat
+
+    def wait(self, sampler):
+        """Wait for answers, room in the output, or time; return what can be read and written."""
+        until = self.last_beat + self.heartbeat
+        readers = [] if self.ending else [0]  # after "end" the input may end before our answer is out
+        writers = [1] if self.output.queue else []
+        if self.tail is not None and not self.output.queue:
+            until = min(until, self.tail_at)
+        if sampler is not None:
+            until = min([until, self.wake_at(sampler)] + [c.deadline for c in sampler.calls if c.result is None])
+            for call in sampler.calls:
+                if call.result is None:
+                    (writers if call.writes else readers).append(call)
+        return select.select(readers, writers, (), max(0, until - boottime_ns()) / 1e9)[:2]
 
     def copy_tail(self, now):
         """Send the next bytes of the spool; return False when its sampler has ended and all is sent."""
@@ -2032,9 +2200,19 @@ class Agent:
             sampler.next_deadline(now)
 
     def emit(self, sampler):
-        if self.output.lost_key == self.encoder.key_seq:
-            self.encoder.next_is_key = True
-        self.output.put(*sampler.finish(self.output.dropped))
+        """Hold a frame, or send it with those that were held: packing and sending several costs less than each alone."""
+        made = sampler.make(self.output.dropped)
+        self.held.append(made)
+        self.held_bytes += len(made[1])
+        if sampler.sends_now() or self.held_bytes > HELD_BYTES:
+            self.send_held()
+
+    def send_held(self):
+        held, self.held, self.held_bytes = self.held, [], 0
+        for made in held:
+            if self.output.lost_key == self.encoder.key_seq:
+                self.encoder.next_is_key = True
+            self.output.put(*self.encoder.encode(*made))
         self.output.flush()
 
     def receive(self):
@@ -2083,6 +2261,7 @@ class Agent:
         if self.sampler is not None:
             if self.sampler.pending is not None:
                 self.emit(self.sampler)
+            self.send_held()
             self.sampler.close()
         self.output.limit = max(plan.queue_bytes, 65536)
         self.heartbeat = plan.heartbeat_s * NS

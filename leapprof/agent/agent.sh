@@ -532,7 +532,7 @@ take_line() {
   word=$1
   shift
   case $word in
-    interval_ms|ticks|scan_every_ticks|heartbeat_s|queue_bytes|read_bytes) number "$1"; eval "$word=$1";;
+    interval_ms|ticks|scan_every_ticks|heartbeat_s|queue_bytes|read_bytes|send_every_ticks) number "$1"; eval "$word=$1";;
     read|list|link|statvfs|peek) number "$1"; host=$host$line$nl;;
     match) matches=$matches${line#*"$tab"}$nl;;
     process) number "$1"; processes=$processes${line#*"$tab"}$nl;;

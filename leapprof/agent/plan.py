@@ -221,6 +221,7 @@ class Plan:
             lines). Short options are listed by their letter, e.g. ``d``.
         scan_every_ticks: how often new processes are looked for.
         heartbeat_s: without a ``beat`` for so long the agent ends.
+        send_every_ticks: so many frames are sent together; those in which something begins or ends, at once.
         queue_bytes: bound of the frames that wait for a stalled connection.
         spool: directory on the host, named ``leapprof-spool-<name>``, or None.
         spool_bytes: bound of the spool.
@@ -247,6 +248,7 @@ class Plan:
     allowed_options: tuple[str, ...] = ()
     scan_every_ticks: int = 10
     heartbeat_s: int = 60
+    send_every_ticks: int = 1
     queue_bytes: int = 1 << 20
     spool: str | None = None
     spool_bytes: int = 64 << 20
@@ -291,7 +293,7 @@ def _check_ids(ids: Iterable[str]) -> None:
 
 def _check(plan: Plan) -> None:
     """Raise ConfigError where a plan asks for what no agent does."""
-    if plan.interval_ms < 10 or plan.scan_every_ticks < 1 or plan.heartbeat_s < 1:
+    if plan.interval_ms < 10 or min(plan.scan_every_ticks, plan.heartbeat_s, plan.send_every_ticks) < 1:
         raise _refuse("interval below 10 ms, or a period below 1")
     periods = [item.every_ticks for group in (plan.reads, plan.statvfs) for item in group]
     periods += [i.every_ticks for g in (plan.process_files, plan.child_files) for i in g]
@@ -324,7 +326,7 @@ def _check(plan: Plan) -> None:
 
 def _settings(plan: Plan) -> list[str]:
     names = ("interval_ms", "ticks", "scan_every_ticks", "heartbeat_s", "queue_bytes", "read_bytes")
-    lines = [encode_line(name, int(getattr(plan, name))) for name in names]
+    lines = [encode_line(name, int(getattr(plan, name))) for name in (*names, "send_every_ticks")]
     if plan.root:
         lines.append(encode_line("root", plan.root))
     if plan.spool is not None:

@@ -251,3 +251,23 @@ def test_slow_groups_are_stretched_when_reading_takes_too_long(open_talk) -> Non
     talk.plan(Plan(interval_ms=10, reads=many))
     notes = [s.text for f in talk.frames(12) for s in f.sections if s.name == "agent"]
     assert any(b"stretched slow " in note for note in notes)
+
+
+@BOTH
+def test_frames_are_sent_together_when_the_plan_says_so(kind, open_talk) -> None:
+    """The first ones at once, then so many in one piece; each as it was read, and the last ones at the end."""
+    talk = open_talk(kind)
+    talk.plan(Plan(interval_ms=20, reads=(Read(path="/proc/uptime"),), send_every_ticks=10))
+    pieces = []
+    while sum(map(len, pieces)) < 31:
+        pieces.append(talk.frames(1))
+    talk.send(END_MESSAGE)
+    frames = [frame for piece in pieces for frame in piece] + talk.rest()
+    assert max(len(piece) for piece in pieces) >= 8
+    assert [len(piece) for piece in pieces[:2]] == [1, 1]
+    assert [frame.seq for frame in frames] == list(range(1, len(frames) + 1))
+    gaps = {b.deadline_ns - a.deadline_ns for a, b in itertools.pairwise(frames[:-1])}
+    assert all(gap % 20_000_000 == 0 for gap in gaps)
+    uptimes = [float(frame.sections[-1].text.split()[0]) for frame in frames]
+    assert uptimes == sorted(uptimes)
+    assert talk.decoder.rejected == 0

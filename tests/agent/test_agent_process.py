@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -182,3 +183,28 @@ def test_keys_never_cross_the_network(kind, open_talk, section, tmp_path) -> Non
     shown = next(s.text for s in frame.sections if s.name.endswith("/cmdline")).split(b"\0")
     assert shown[4:9] == [b"--signature-provider=***", b"--agent-name", b"***", b"--data-dir", b"/data/eos"]
     assert shown[9:] == [b"--plugin=eosio::net_plugin", b"***", b"-p***", b"--?", b"--x", b"***"]
+
+
+def test_what_ends_is_told_at_once(open_talk, tmp_path) -> None:
+    """A frame in which a process is gone waits for no others, though the plan sends many together."""
+    program = tmp_path / "nodeos-told"
+    shutil.copy(shutil.which("sleep") or "/bin/sleep", program)
+    talk = open_talk("python3")
+    with subprocess.Popen([program, "60"]) as first:
+        talk.plan(
+            Plan(
+                interval_ms=50,
+                scan_every_ticks=1000,
+                send_every_ticks=1000,
+                matches=(Match(id="eos", kind="exe_name", value=program.name),),
+                process_files=(ProcessFile(name="stat"), ProcessFile(name="status", keep=("VmRSS:",))),
+            )
+        )
+        assert len(talk.frames(3)[0].sections) == 3
+        time.sleep(0.5)
+        first.kill()
+    frames = talk.frames(3)
+    names = [[s.name.rpartition("/")[2] for s in frame.sections] for frame in frames]
+    assert names[0] == ["stat", "status"]
+    assert names[-1] == []
+    assert len(frames) < 100

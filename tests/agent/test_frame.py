@@ -25,7 +25,7 @@ NAMES = st.text(
 SECTIONS = st.builds(
     Section, name=NAMES, status=st.sampled_from(list(ReadStatus)), text=st.binary(max_size=300)
 )
-NUMBERS = st.integers(min_value=0, max_value=2**63)
+NUMBERS = st.integers(min_value=0, max_value=2**63 - 1)
 FRAMES = st.builds(
     Frame,
     seq=st.integers(min_value=1, max_value=2**40),

@@ -220,7 +220,7 @@ class BreakingChannel:
 class BreakingSource(LocalSource):
     """This machine over a connection that breaks once."""
 
-    opened, reads = 0, 16
+    opened, reads = 0, 11
 
     def open(self, command: str) -> object:  # type: ignore[override]
         self.opened += 1
