@@ -51,6 +51,7 @@ def run_stream(common: Common, choice: StreamChoice) -> None:
         "probe": PROBE,
         "target": ", ".join(s.name for s in plan.subscriptions),
         "subscription": found.what,
+        **({"account": found.account} if found.account else {}),
         "count": str(choice.count),
         "timeout": f"{plan.timeout_s:g} s",
     }

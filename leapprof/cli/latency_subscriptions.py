@@ -44,10 +44,12 @@ class Chosen:
 
     Attributes:
         what: is subscribed to, for the recording.
+        account: whose transactions; None for blocks. Kept apart, so that a public report can hide it.
     """
 
     subscriptions: tuple[Subscription, ...]
     what: str
+    account: str | None = None
 
 
 def subscriptions_of(choice: SubscriptionChoice) -> Chosen:
@@ -95,7 +97,8 @@ def _yellowstone(choice: SubscriptionChoice) -> Chosen:
             )
             for endpoint in endpoints
         ),
-        what=f"Yellowstone gRPC, transactions of {choice.account} at commitment processed",
+        what="Yellowstone gRPC, transactions of one account at commitment processed",
+        account=choice.account,
     )
 
 

@@ -50,6 +50,7 @@ _KIND_OF_FACT = {
     "board_serial": "serial",
     "chassis_serial": "serial",
     "user": "user",
+    "latency_account": "account",
 }
 _KINDS = {**_KIND_OF_OPTION, **_KIND_OF_FACT}
 # Our own words. What a host says itself, its version for one, is rewritten like any text.

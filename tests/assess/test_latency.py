@@ -1,5 +1,7 @@
 """Delays compared: exact quantiles of a window, intervals that hold, and who is compared with whom."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -247,6 +249,25 @@ def test_a_public_report_hides_what_was_probed():
     _, found = compared(recording(delays(1, 60), **named), later(delays(2, 60), **named))
     text = render_json(publish(found)).decode()
     assert "get_info" in text
+    assert "example.org" not in text
+
+
+def test_a_public_report_hides_whose_transactions_were_counted_and_who_was_first():
+    """An account is somebody's; so is the endpoint that a standing names."""
+    from leapprof.report.json import render_json
+    from leapprof.report.public import publish
+
+    def noted(made):
+        facts = {"latency_account": "JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4", "latency_probe": "stream"}
+        host = replace(made.manifest.host, facts=facts)
+        notes = {"latency_standing_1": "rpc.example.org:443: first with 96 % of 400 messages"}
+        return replace(made, manifest=replace(made.manifest, host=host, notes=notes))
+
+    _, found = compared(noted(recording(delays(1, 60))), noted(later(delays(2, 60))))
+    assert "rpc.example.org:443: first with 96 %" in render_json(found).decode()
+    text = render_json(publish(found)).decode()
+    assert "first with 96 %" in text
+    assert "JUP6" not in text
     assert "example.org" not in text
 
 

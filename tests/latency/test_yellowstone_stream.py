@@ -159,7 +159,7 @@ def test_delays_since_the_servers_stamp_come_back_through_the_command(tmp_path, 
     assert rows["since its stamp"]["count"] == rows["behind the fastest"]["count"] == 30
     assert 0.028 < rows["since its stamp"]["p50_s"] < 0.06
     facts = load(Path(document["recording"])).manifest.host.facts
-    assert ACCOUNT in facts["latency_subscription"]
+    assert facts["latency_account"] == ACCOUNT
     assert "good" not in json.dumps(facts)
 
 
