@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from leapprof.cli.latency_run import Common, busy_hosts
-from leapprof.errors import NotEnoughDataError
+from leapprof.errors import ConfigError, NotEnoughDataError
 from leapprof.latency.blocks import Blocks
 from leapprof.latency.captures import Matched, Seen, blocks_of, capture_findings, match, read_seen
 from leapprof.latency.forward import PROBE
@@ -16,6 +16,8 @@ from leapprof.latency.served import ServedFacts, write_served
 from leapprof.model import Finding
 from leapprof.recorder.naming import check_phase, recording_directory
 from leapprof.units import NS_PER_S, significant
+
+_MOST_BLOCKS = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +60,13 @@ def _write(common: Common, before: Seen, behind: Seen, matched: Matched) -> Path
     start_s = before.times_ns[0] // NS_PER_S
     blocks = Blocks(_at(start_s * NS_PER_S), block_s)
     target = before.destinations.most_common(1)[0][0]
+    blocks_to_end = 1 + (before.times_ns[-1] // NS_PER_S - start_s) // block_s
+    if blocks_to_end > _MOST_BLOCKS:
+        raise ConfigError(
+            f"{before.name} goes on for {blocks_to_end} of them; {_MOST_BLOCKS} are kept", key="--block"
+        )
+    end_s = start_s + block_s * blocks_to_end
     blocks_of(matched, target, blocks)
-    end_s = start_s + block_s * (1 + (before.times_ns[-1] // NS_PER_S - start_s) // block_s)
     busy = busy_hosts(common, before.times_ns[0], before.times_ns[-1])
     directory = recording_directory(common.out, common.region, common.phase or PROBE, start_s * NS_PER_S)
     write_served(

@@ -14,6 +14,7 @@ from leapprof.units import NS_PER_S
 MOST_FRAME_BYTES = 2**20
 """libpcap takes 262,144 at most, but for USB."""
 _MOST_BLOCK_BYTES = 2**24
+_LATEST_NS = 2**62
 _MOST_INTERFACES = 1000
 _MAGICS = {
     b"\xa1\xb2\xc3\xd4": (">", 1000),
@@ -101,7 +102,12 @@ class CaptureFile:
             if data is None:
                 self.is_cut = True
                 return
-            yield CapturedFrame(seconds * NS_PER_S + fraction * unit_ns, link_type, data)
+            yield self._frame(seconds * NS_PER_S + fraction * unit_ns, link_type, data)
+
+    def _frame(self, wall_ns: int, link_type: int, data: bytes) -> CapturedFrame:
+        if not 0 <= wall_ns < _LATEST_NS:
+            raise self._error("a time from 1970 to 2116", str(wall_ns).encode())
+        return CapturedFrame(wall_ns, link_type, data)
 
     def _sections(self) -> Iterator[CapturedFrame]:
         order = self._section()
@@ -172,7 +178,7 @@ class CaptureFile:
         interface = self._interfaces[number]
         self.resolution_ns = max(self.resolution_ns, NS_PER_S // interface.units_per_s, 1)
         wall_ns = (high << 32 | low) * NS_PER_S // interface.units_per_s + interface.offset_s * NS_PER_S
-        return CapturedFrame(wall_ns, interface.link_type, body[20 : 20 + kept])
+        return self._frame(wall_ns, interface.link_type, body[20 : 20 + kept])
 
 
 def _options(order: str, data: bytes) -> Iterator[tuple[int, bytes]]:

@@ -107,6 +107,12 @@ def test_a_file_that_is_cut_gives_what_is_whole(make, behind):
         section("<") + block("<", 1, struct.pack("<HHIHHB3x", 1, 0, 0, 9, 1, 100)),
         section("<") + block("<", 6, bytes(4)),
         section("<")[:-4] + b"\0\0\0\0",
+        section("<")
+        + block("<", 1, struct.pack("<HHIHHB3x", 1, 0, 0, 9, 1, 0))
+        + block("<", 6, struct.pack("<IIIII", 0, 2**31, 0, 0, 0)),
+        section("<")
+        + block("<", 1, struct.pack("<HHIHHqHH", 1, 0, 0, 14, 8, -(2**62), 0, 0))
+        + block("<", 6, bytes(20)),
         section("<") + block("<", 1, bytes(8)) * 1001,
     ],
 )

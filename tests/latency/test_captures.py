@@ -6,11 +6,12 @@ import socket
 import statistics
 import subprocess
 import time
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -173,6 +174,22 @@ def test_what_cannot_be_done_is_said_before_a_recording_is_made(tmp_path):
     with pytest.raises(ConfigError, match="instead of a relay"):
         run(good, good, "127.0.0.1:9000", *out)
     assert not (tmp_path / "rec").exists()
+
+
+@settings(max_examples=15)
+@given(st.lists(st.integers(0, 2**32 - 1), min_size=2, max_size=4))
+def test_stamps_at_any_time_are_a_recording_or_an_error_of_ours(tmp_path_factory, seconds):
+    """From 1970 to 2106, years apart: no memory is filled with empty blocks."""
+    frames, _ = frames_of((DATA / "udp-us.pcap").read_bytes())
+    moved = [
+        type(f)(at * 10**9, f.link_type, f.data)
+        for f, at in zip(frames[: len(seconds)], seconds, strict=True)
+    ]
+    directory = tmp_path_factory.mktemp("moved")
+    file = directory / "moved.pcap"
+    file.write_bytes(classic(moved))
+    with suppress(ConfigError, NotEnoughDataError):
+        run(file, file, "--out", directory / "rec", "--timeout", "1d")
 
 
 def test_a_file_for_a_path_of_packets_needs_a_relay_or_captures(tmp_path: Path):
