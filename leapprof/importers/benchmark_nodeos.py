@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from leapprof.errors import ParseError
-from leapprof.importers.blocks import Block, Imported
+from leapprof.importers.blocks import Block, Imported, wall_ns_of
 from leapprof.model import Event, Finding, Host, Nodeos, Severity
 from leapprof.units import GIB, KIB, MIB, NS_PER_S, TB
 
@@ -87,9 +87,9 @@ def _lines(text: str) -> list[_Line]:
             moment = datetime.strptime(match[1], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
         except ValueError:
             continue
-        wall_ns = int(moment.timestamp()) * NS_PER_S
+        wall_ns = wall_ns_of(moment)
         fields = tuple(int(word) for word in match[3].split() if len(word) <= 15)
-        if len(fields) >= 16 and (not found or wall_ns > found[-1].wall_ns):
+        if wall_ns is not None and len(fields) >= 16 and (not found or wall_ns > found[-1].wall_ns):
             found.append(_Line(wall_ns=wall_ns, stage=match[2], fields=fields))
     return found
 

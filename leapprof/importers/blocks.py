@@ -6,6 +6,7 @@ what happened in between stays unknown and is never taken for nothing.
 """
 
 from dataclasses import dataclass, field
+from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,16 @@ from numpy.typing import NDArray
 from leapprof.model import Event, Finding, Host, Nodeos, Severity, Topology
 from leapprof.units import NS_PER_S
 
+LATEST_S = 2**33
+"""Past the year 2242: no time that a file of today holds, and nanoseconds still fit 64 bits."""
 JOIN_SHARE = 0.25
 """Two intervals follow each other when the space between them is at most this share of one."""
+
+
+def wall_ns_of(moment: datetime) -> int | None:
+    """Return a time that has its zone, nanoseconds since the epoch; None before that and after 2242."""
+    seconds = moment.timestamp()
+    return round(seconds * 1000) * (NS_PER_S // 1000) if 0 < seconds < LATEST_S else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

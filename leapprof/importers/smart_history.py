@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from leapprof.errors import ParseError
-from leapprof.importers.blocks import Block, Imported
+from leapprof.importers.blocks import Block, Imported, wall_ns_of
 from leapprof.importers.devices import DeviceFacts, devices_of
 from leapprof.ingest.smart import SECTION, SmartRow, smart_row
 from leapprof.model import Finding, Host, Severity
@@ -164,8 +164,9 @@ def _scrutiny_reading(device: Json, result: Json, names: _Names) -> _Reading:
         moment = datetime.fromisoformat(str(result.get("date")))
     except ValueError as error:
         raise ParseError(PROBE, "an ISO date of each reading", line=str(result.get("date"))) from error
-    if moment.tzinfo is None:
-        raise ParseError(PROBE, "a date with its time zone", line=str(result.get("date")))
+    wall_ns = wall_ns_of(moment) if moment.tzinfo else None
+    if wall_ns is None:
+        raise ParseError(PROBE, "a date since 1970 with its time zone", line=str(result.get("date")))
     name = str(device.get("device_name") or "")
     document: Json = {
         "device": {"name": f"/dev/{name}"},
@@ -185,7 +186,7 @@ def _scrutiny_reading(device: Json, result: Json, names: _Names) -> _Reading:
         serial = str(device.get("serial_number"))
         rows = [_ata(k, v, names, serial) for k, v in items if isinstance(v, dict)]
         document["ata_smart_attributes"] = {"table": rows}
-    return int(moment.timestamp()) * NS_PER_S, smart_row(SECTION, "exit 0\n" + json.dumps(document))
+    return wall_ns, smart_row(SECTION, "exit 0\n" + json.dumps(document))
 
 
 def _model(name: object) -> object:

@@ -17,18 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leapprof.errors import ParseError
-from leapprof.importers.blocks import Block, Imported, Intervals, imported_rates, intervals
+from leapprof.importers.blocks import Block, Imported, Intervals, imported_rates, intervals, wall_ns_of
 from leapprof.importers.devices import devices_of
 from leapprof.model import Host
-from leapprof.units import KIB, NS_PER_S, TICKS_PER_S, YEAR_S
+from leapprof.units import KIB, TICKS_PER_S, YEAR_S
 
 PROBE = "sadf -j"
 US_PER_S = 1_000_000.0
 PERCENT = 100.0
 LARGEST = 1e18
 LONGEST_S = 10 * YEAR_S
-LATEST_S = 2**33
-"""Past the year 2242: no time that a file of today holds, and nanoseconds still fit 64 bits."""
 _COMMA = re.compile(r'"(?:[^"\\]|\\.)*"|(\d),(\d)')
 _FORMS = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H-%M-%S", "%m/%d/%y %H:%M:%S")
 Json = dict[str, Any]
@@ -184,8 +182,9 @@ def _moment_ns(stamp: Json) -> int:
             moment = datetime.strptime(text, form).replace(tzinfo=UTC)
         except ValueError:
             continue
-        if 0 < moment.timestamp() < LATEST_S:
-            return int(moment.timestamp()) * NS_PER_S
+        wall_ns = wall_ns_of(moment)
+        if wall_ns is not None:
+            return wall_ns
     raise ParseError(PROBE, "a date and a time", line=text)
 
 

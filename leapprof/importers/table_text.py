@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leapprof.errors import ConfigError, ParseError
-from leapprof.importers.blocks import Block, Imported, imported_rates, intervals
+from leapprof.importers.blocks import LATEST_S, Block, Imported, imported_rates, intervals, wall_ns_of
 from leapprof.importers.devices import devices_of
 from leapprof.importers.mapping import ColumnMap, Mapping, SectionMap, TimeMap
 from leapprof.model import Host, Nodeos
@@ -20,7 +20,6 @@ from leapprof.units import NS_PER_S
 PROBE = "csv"
 MAX_CELL_CHARS = 200
 _UNIX = {"unix": 1.0, "unix_ms": 1000.0}
-_LATEST_S = 2.0**33
 _Subject = tuple[str, str | None, str | None]
 
 
@@ -163,8 +162,10 @@ def _moment_ns(cell: str, form: str, zone: tzinfo | None, line_no: int) -> int:
         raise ParseError(
             PROBE, "a time with its zone; else say time.zone in the mapping", line=cell, line_no=line_no
         )
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=zone)
-    return round(moment.timestamp() * 1000) * (NS_PER_S // 1000)
+    wall_ns = wall_ns_of(moment if moment.tzinfo else moment.replace(tzinfo=zone))
+    if wall_ns is None:
+        raise ParseError(PROBE, "a time since 1970", line=cell, line_no=line_no)
+    return wall_ns
 
 
 def _unix_s(cell: str, factor: float) -> float | None:
@@ -172,7 +173,7 @@ def _unix_s(cell: str, factor: float) -> float | None:
         seconds = float(cell) / factor
     except ValueError:
         return None
-    return seconds if 0 < seconds < _LATEST_S else None
+    return seconds if 0 < seconds < LATEST_S else None
 
 
 def _by_subject(

@@ -15,6 +15,27 @@ PIECES = (
 )  # fmt: skip
 
 
+OLD = b"%s-01-01T00:00:01Z " + b"1 " * 17 + b"\n%s-01-01T00:00:02Z " + b"1 " * 17
+LATE = b'{"date":"9999-01-01T00:00:00Z","attrs":{}}'
+FOUND = (
+    (
+        "imports",
+        b'Time,"disk.dev.write_bytes-vda","mem.freemem"\n1013-11-30T18:42:40,1,1\n2026-11-30T18:42:40,1,1\n',
+    ),
+    ("imports", OLD % (b"1000", b"1000")),
+    ("imports", OLD % (b"9999", b"9999")),
+    ("drives", b'{"data":{"device":{"device_name":"sda"},"smart_results":[' + LATE + b"]}}"),
+    ("words", b"h:" + b"9" * 5000),
+)
+"""What was found by fuzzing, made small, and what is like it: times and numbers beyond 64 bits."""
+
+
+@pytest.mark.parametrize(("name", "data"), FOUND)
+def test_what_fuzzing_found_gives_a_value_or_an_error_of_ours(name: str, data: bytes) -> None:
+    """Each once ended in an error of Python's."""
+    run(name, data)
+
+
 @pytest.mark.parametrize("name", TARGETS)
 def test_a_kept_input_gives_a_value_or_an_error_of_ours(name: str) -> None:
     """What once reached new code in this reader ends as it should."""
