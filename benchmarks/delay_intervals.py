@@ -4,7 +4,7 @@ Log-normal delays, 50 a block of 10 s. Half of the variance of their logarithm (
 delays of a block have and that wanders (AR(1) from block to block); its memory is the time after which its
 autocorrelation is 1/e. Goes through the functions that reports use. Prints the table of docs/latency.md.
 
-    python -m benchmarks.delay_intervals [--runs 200] [--share 0.5] [--per-block 50]
+    python -m benchmarks.delay_intervals [--runs 100] [--memory 180]… [--share 0.5] [--per-block 50]
 """
 
 import argparse
@@ -86,14 +86,15 @@ def held(
 def main() -> None:
     """Simulate and print."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--memory", type=int, action="append", help="seconds; several")
     parser.add_argument("--share", type=float, default=0.5)
     parser.add_argument("--per-block", type=int, default=50)
     asked = parser.parse_args()
     rng = np.random.default_rng(1)
     print(f"| memory, window | {' | '.join(name.removesuffix('_s') for name in PROBABILITIES)} |")
     print("|---" * (1 + len(PROBABILITIES)) + "|")
-    for memory_s in MEMORIES_S:
+    for memory_s in asked.memory or MEMORIES_S:
         for window_s in WINDOWS_S:
             runs = asked.runs // 2 if window_s >= FEWER_FROM_S else asked.runs
             all_held = [held(rng, window_s, memory_s, asked.share, asked.per_block) for _ in range(runs)]
