@@ -15,13 +15,14 @@ PIECES = (
 )  # fmt: skip
 
 
+TABLE = (
+    b'Time,"disk.dev.write_bytes-vda","mem.freemem","kernel.all.cpu.user","kernel.all.cpu.nice",'
+    b'"kernel.all.cpu.sys","kernel.all.cpu.idle"\n'
+)
 OLD = b"%s-01-01T00:00:01Z " + b"1 " * 17 + b"\n%s-01-01T00:00:02Z " + b"1 " * 17
 LATE = b'{"date":"9999-01-01T00:00:00Z","attrs":{}}'
 FOUND = (
-    (
-        "imports",
-        b'Time,"disk.dev.write_bytes-vda","mem.freemem"\n1013-11-30T18:42:40,1,1\n2026-11-30T18:42:40,1,1\n',
-    ),
+    ("imports", TABLE + b"1013-11-30T18:42:40,1,1,1,1,1,1\n2026-11-30T18:42:40,1,1,1,1,1,1\n"),
     ("imports", OLD % (b"1000", b"1000")),
     ("imports", OLD % (b"9999", b"9999")),
     ("drives", b'{"data":{"device":{"device_name":"sda"},"smart_results":[' + LATE + b"]}}"),
