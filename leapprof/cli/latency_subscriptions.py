@@ -109,17 +109,25 @@ def _tokens(files: Sequence[str], endpoints: tuple[Endpoint, ...]) -> dict[str, 
         ConfigError: a file does not say which of several servers it is for.
     """
     names = [endpoint.authority for endpoint in endpoints]
-    tokens = {}
+    tokens: dict[str, str] = {}
     for text in files:
-        name, _, path = text.rpartition("=")
-        if not name and len(names) == 1:
-            name = names[0]
-        if name not in names:
-            raise ConfigError(
-                f"with several servers write HOST:PORT=PATH, HOST:PORT being one of {', '.join(names)}",
-                key="--token-file",
-            )
+        name, path = _named(text, names)
         tokens[name] = read_secret(Path(path))
     if not files and len(names) == 1 and os.environ.get(TOKEN_VARIABLE):
         tokens[names[0]] = os.environ[TOKEN_VARIABLE]
+    if not all(token.isascii() and token.isprintable() for token in tokens.values()):
+        raise ConfigError("a token is printable ASCII", key="--token-file")
     return tokens
+
+
+def _named(text: str, names: Sequence[str]) -> tuple[str, str]:
+    """Return which server a token file is for, and its path."""
+    for name in names:
+        if text.startswith(f"{name}="):
+            return name, text.removeprefix(f"{name}=")
+    if len(names) == 1:
+        return names[0], text
+    raise ConfigError(
+        f"with several servers write HOST:PORT=PATH, HOST:PORT being one of {', '.join(names)}",
+        key="--token-file",
+    )

@@ -276,6 +276,7 @@ def test_options_that_do_not_fit_are_refused_before_a_recording_is_made(tmp_path
         closed = listener.getsockname()[1]
     token = tmp_path / "token"
     token.write_text("secret-token\n")
+    (tmp_path / "odd=token").write_text("sécret-token\n")
     server = ("--yellowstone", f"http://127.0.0.1:{closed}")
     account = ("--account", ACCOUNT)
     for words, code, said in (
@@ -286,10 +287,12 @@ def test_options_that_do_not_fit_are_refused_before_a_recording_is_made(tmp_path
         ((*server, "--yellowstone", "b:1", *account, "--token-file", str(token)), 2, "HOST:PORT=PATH"),
         ((*server, *server, *account), 2, "named twice"),
         ((*server, *account, "--token-file", str(tmp_path / "none")), 2, "cannot be read"),
+        ((*server, *account, "--token-file", str(tmp_path / "odd=token")), 2, "printable ASCII"),
         ((*server, *account, "--token-file", str(token)), 3, "refused"),
+        ((*server, *account, "--token-file", f"127.0.0.1:{closed}={token}"), 3, "refused"),
     ):
         done = leapprof("latency", "stream", *words, "--out", str(tmp_path / "rec"), "--timeout", "1s")
         assert done.code == code, done.err
         assert said in done.err
-        assert "secret-token" not in done.err + done.out
+        assert "cret-token" not in done.err + done.out
     assert not (tmp_path / "rec").exists()
