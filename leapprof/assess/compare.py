@@ -1,8 +1,10 @@
 """Two recordings, or one cut at a change, become a Comparison."""
 
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 
 from leapprof.analysis.batch import Span
+from leapprof.analysis.estimate import t_quantile
 from leapprof.analysis.windows import change_point
 from leapprof.assess import texts
 from leapprof.assess.compute import nodeos_cpu
@@ -20,7 +22,7 @@ from leapprof.assess.own_voice import voice_findings
 from leapprof.assess.per_unit import per_unit_figures
 from leapprof.assess.rows import measure_rows
 from leapprof.assess.samples import RecordingTables, read_samples
-from leapprof.assess.sides import CutSide, cut_side
+from leapprof.assess.sides import CutSide, WindowChoice, cut_side
 from leapprof.assess.subjects import device_pairs, nodeos_pairs
 from leapprof.assess.wear import wear_comparisons
 from leapprof.errors import ConfigError, NotEnoughDataError
@@ -47,9 +49,7 @@ def compare(
     options = options or CompareOptions()
     if not options.across:
         _check(before.manifest, after.manifest)
-    return _compared(
-        cut_side(before, "before", options.window), cut_side(after, "after", options.window), options
-    )
+    return _compared(*_both_cut((before, after), (None, None), options.window), options)
 
 
 def compare_cut(
@@ -71,10 +71,21 @@ def compare_cut(
     change = find_change(recording, change_wall_ns)
     to_s = options.window.to_s if options.window else None
     until_ns = None if to_s is None else change.wall_ns + round(to_s * NS_PER_S)
-    first, second = eras(recording, change.wall_ns, until_ns)
-    before = cut_side(first, "before", options.window, change.span_before)
-    after = cut_side(second, "after", options.window, change.span_after)
-    return _compared(before, after, options, change)
+    spans = (change.span_before, change.span_after)
+    sides = _both_cut(eras(recording, change.wall_ns, until_ns), spans, options.window)
+    return _compared(*sides, options, change)
+
+
+def _both_cut(
+    recordings: tuple[RecordingTables, RecordingTables],
+    within: tuple[Span | None, Span | None],
+    window: WindowChoice | None,
+) -> tuple[CutSide, CutSide]:
+    """Return both sides with their windows, made at once: while one is read, the other is computed."""
+    with ThreadPoolExecutor(max_workers=3) as pool:
+        pool.submit(t_quantile, 0.5, 1.0)  # loads scipy, which the first metric would wait for
+        before, after = pool.map(cut_side, recordings, ("before", "after"), (window, window), within)
+    return before, after
 
 
 def _compared(

@@ -21,6 +21,7 @@ from leapprof.nodeos.stages import (
     PRELOADING_STATE,
     REPLAYING,
     STARTING,
+    STOPPING,
     label_stages,
     with_writing,
 )
@@ -77,7 +78,7 @@ def with_stages(nodeos: Table, recording: RecordingTables, where: Mapping[str, s
     chain = recording.table("chain", ("head_lag_ms", "http_status"), where)
     counters = recording.table("nodeos", _EXTRA, where)
     ids = nodeos.texts["nodeos"]
-    for one in sorted({name for name in ids if name is not None}):
+    for one in sorted(set(ids.tolist()) - {None}):
         at = np.flatnonzero(ids == one)
         rows = _rows_of(nodeos, counters, chain, one, at)
         rows = replace(rows, went_away=_went_away(recording, one, rows))
@@ -145,9 +146,6 @@ def _told(
     rows: _Rows, counters: Table, at: NDArray[np.intp], known: Nodeos | None, lines: list[LifeLine]
 ) -> tuple[_Labels, _Labels]:
     """Return stage and source of the rows of one nodeos."""
-    proved = np.full(rows.life.size, None, dtype=object)
-    if lines:
-        proved = _without_answered(rows, evidence_at(rows.wall_ms, stretches(lines), rows.life))
     has_answer = bool(np.isfinite(rows.lag_ms).any())
     labels = np.full(rows.life.size, None, dtype=object)
     source = labels.copy()
@@ -156,16 +154,17 @@ def _told(
         source[:] = API
         _put(labels, source, _from_command_line(rows, labels, known), COMMAND_LINE)
         _put(labels, source, _from_memory(rows, labels, known, counters, at), COUNTERS)
-        written = with_writing(labels, _rate(rows, counters.integers.get("io_write_bytes_total"), at))
-        changed = written.copy()
-        changed[written == labels] = None
-        _put(labels, source, changed, COUNTERS)
-    _put(labels, source, proved, LOG)
+        _put(labels, source, _from_writes(rows, labels, counters, at), COUNTERS)
+    if lines:
+        proved = _without_answered(rows, evidence_at(rows.wall_ms, stretches(lines), rows.life))
+        _put(labels, source, proved, LOG)
     return labels, source
 
 
-def _put(labels: _Labels, source: _Labels, found: _Labels, name: str) -> None:
+def _put(labels: _Labels, source: _Labels, found: _Labels | None, name: str) -> None:
     """Take over the stages of a source where it knows one."""
+    if found is None:
+        return
     is_told = found.astype(bool)  # a stage is a word, None is none
     labels[is_told], source[is_told] = found[is_told], name
 
@@ -182,28 +181,38 @@ def _without_answered(rows: _Rows, proved: _Labels) -> _Labels:
     return proved
 
 
-def _from_command_line(rows: _Rows, labels: _Labels, known: Nodeos | None) -> _Labels:
+def _from_command_line(rows: _Rows, labels: _Labels, known: Nodeos | None) -> _Labels | None:
     """Return what a process that was started from a snapshot, or to replay, does until its API answers."""
-    found = np.full(labels.size, None, dtype=object)
     stage = next((s for name, s in _OPTION_STAGES if known and name in known.options), None)
-    if stage is not None and known is not None:
-        found[(labels == STARTING) & (rows.start_ticks == known.start_ticks)] = stage
+    if stage is None or known is None:
+        return None
+    found = np.full(labels.size, None, dtype=object)
+    found[(labels == STARTING) & (rows.start_ticks == known.start_ticks)] = stage
     return found
 
 
 def _from_memory(
     rows: _Rows, labels: _Labels, known: Nodeos | None, counters: Table, at: NDArray[np.intp]
-) -> _Labels:
+) -> _Labels | None:
     """Return preloading-state while a heap or locked nodeos fills its memory before its API answers."""
-    found = np.full(labels.size, None, dtype=object)
     anon = counters.integers.get("rss_anon_bytes")
     if known is None or known.map_mode not in _FILLED_MODES or anon is None or at.size < 2:
-        return found
+        return None
     grown = np.diff(anon.values[at], prepend=anon.values[at[:1]])
     elapsed = np.maximum(np.diff(rows.time_s, prepend=rows.time_s[:1] - 1.0), 1e-3)
     fills = (grown / elapsed >= FILLING_BYTES_PER_S) & anon.present[at]
+    found = np.full(labels.size, None, dtype=object)
     found[fills & (labels == STARTING)] = PRELOADING_STATE
     return found
+
+
+def _from_writes(rows: _Rows, labels: _Labels, counters: Table, at: NDArray[np.intp]) -> _Labels | None:
+    """Return writing-state where a stop writes fast."""
+    if not (labels == STOPPING).any():
+        return None
+    written = with_writing(labels, _rate(rows, counters.integers.get("io_write_bytes_total"), at))
+    written[written == labels] = None
+    return written
 
 
 def _rate(rows: _Rows, column: Column | None, at: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -1,20 +1,23 @@
 """One recording in numbers: each metric's mean, quantiles and shape over its whole length. For `leapprof show`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from leapprof.assess.cached import CachedTables
 from leapprof.assess.compute import Context
 from leapprof.assess.latency import delay_subjects
 from leapprof.assess.metrics import METRICS, MetricSpec, SubjectKind, columns_of
-from leapprof.assess.samples import RecordingTables, read_samples
+from leapprof.assess.samples import RecordingTables, Samples, read_samples
 from leapprof.assess.subjects import roles_of, shown_devices
 from leapprof.model import Nodeos, Recording, Series, Subject
 
 SHAPE_BINS = 40
 DEFAULT_PAGE_BYTES = 4096
+_WORKERS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,32 +53,38 @@ def _rows_of(recording: RecordingTables, kind: SubjectKind) -> Iterator[SummaryR
     if kind is SubjectKind.LATENCY:
         yield from _delays(recording)
         return
-    manifest = recording.manifest
     for table in dict.fromkeys(spec.table for spec in METRICS if spec.subject is kind):
         specs = [spec for spec in METRICS if spec.subject is kind and spec.table == table]
-        for subject, nodeos in _subjects(recording, kind):
+        subjects = _subjects(recording, kind)
+        if isinstance(recording, CachedTables):
+            recording.prepare(table, [where for subject, _ in subjects if (where := _where(subject))])
+        for subject, nodeos in subjects:
             samples = read_samples(recording, table, columns_of(table), _where(subject))
-            if samples is None:
-                continue
-            context = _context(manifest, nodeos)
-            for spec in specs:
-                measured = spec.compute(samples, context)
-                row = None if measured is None else _row(spec, subject, measured.series)
-                if row is not None:
-                    yield row
+            if samples is not None:
+                yield from _rows(specs, subject, samples, _context(recording.manifest, nodeos))
+
+
+def _rows(
+    specs: Sequence[MetricSpec], subject: Subject, samples: Samples, context: Context
+) -> Iterator[SummaryRow]:
+    """Yield the rows of one subject; two at a time, for numpy works without the interpreter's lock."""
+    bins = _bins(samples.time_s)
+
+    def row(spec: MetricSpec) -> SummaryRow | None:
+        measured = spec.compute(samples, context)
+        return None if measured is None else _row(spec, subject, measured.series, bins)
+
+    with ThreadPoolExecutor(_WORKERS) as pool:
+        yield from (found for found in pool.map(row, specs) if found is not None)
 
 
 def _delays(recording: RecordingTables) -> Iterator[SummaryRow]:
     """Yield the rows of probes of delay: quantiles of blocks of time."""
     for subject, probe, where in delay_subjects(recording):
         samples = read_samples(recording, "latency", columns_of("latency"), where)
-        for spec in METRICS:
-            if samples is None or not spec.name.startswith(f"latency.{probe}."):
-                continue
-            measured = spec.compute(samples, _context(recording.manifest, None))
-            row = None if measured is None else _row(spec, subject, measured.series)
-            if row is not None:
-                yield row
+        if samples is not None:
+            specs = [spec for spec in METRICS if spec.name.startswith(f"latency.{probe}.")]
+            yield from _rows(specs, subject, samples, _context(recording.manifest, None))
 
 
 def _where(subject: Subject) -> Mapping[str, str] | None:
@@ -105,7 +114,7 @@ def _devices(recording: RecordingTables) -> tuple[str, ...]:
 
 def _names(recording: RecordingTables, table: str, column: str) -> tuple[str, ...]:
     texts = recording.table(table, ()).texts.get(column)
-    return () if texts is None else tuple(sorted({str(text) for text in texts if text is not None}))
+    return () if texts is None else tuple(sorted(set(texts.tolist()) - {None}))
 
 
 def _context(manifest: Recording, nodeos: Nodeos | None) -> Context:
@@ -120,9 +129,24 @@ def _context(manifest: Recording, nodeos: Nodeos | None) -> Context:
     )
 
 
-def _row(spec: MetricSpec, subject: Subject, series: Series) -> SummaryRow | None:
-    known = np.isfinite(series.value) & (series.weight_s > 0)
-    if not known.any():
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Bins:
+    """Equal stretches of a subject's time: how many, and in which each sample lies."""
+
+    count: int
+    of_sample: NDArray[np.intp]
+
+
+def _bins(time_s: NDArray[np.float64]) -> _Bins:
+    count = min(SHAPE_BINS, time_s.size)
+    edges = np.linspace(time_s[0], time_s[-1], count + 1)
+    place = np.searchsorted(edges, time_s, side="right") - 1
+    return _Bins(count=count, of_sample=np.clip(place, 0, count - 1))
+
+
+def _row(spec: MetricSpec, subject: Subject, series: Series, bins: _Bins) -> SummaryRow | None:
+    known = _stretch(np.isfinite(series.value) & (series.weight_s > 0))
+    if known is None:
         return None
     value, weight_s = series.value[known], series.weight_s[known]
     p50, p95 = np.quantile(value, (0.5, 0.95))
@@ -134,16 +158,21 @@ def _row(spec: MetricSpec, subject: Subject, series: Series) -> SummaryRow | Non
         p50=float(p50),
         p95=float(p95),
         maximum=float(value.max()),
-        samples=int(known.sum()),
-        shape=_shape(series.time_s, np.where(known, series.value, np.nan)),
+        samples=int(value.size),
+        shape=_shape(bins.of_sample[known], value, bins.count),
     )
 
 
-def _shape(time_s: NDArray[np.float64], value: NDArray[np.float64]) -> tuple[float | None, ...]:
-    count = min(SHAPE_BINS, time_s.size)
-    edges = np.linspace(time_s[0], time_s[-1], count + 1)
-    bins = np.clip(np.searchsorted(edges, time_s, side="right") - 1, 0, count - 1)
-    known = np.isfinite(value)
-    sums = np.bincount(bins[known], weights=value[known], minlength=count)
-    counts = np.bincount(bins[known], minlength=count)
+def _stretch(wanted: NDArray[np.bool_]) -> slice | NDArray[np.bool_] | None:
+    """Return where something is wanted, as a slice if it is one stretch: nothing has to be copied; None: nowhere."""
+    count = int(np.count_nonzero(wanted))
+    if not count:
+        return None
+    first, last = int(wanted.argmax()), wanted.size - int(wanted[::-1].argmax())
+    return slice(first, last) if last - first == count else wanted
+
+
+def _shape(bins: NDArray[np.intp], value: NDArray[np.float64], count: int) -> tuple[float | None, ...]:
+    sums = np.bincount(bins, weights=value, minlength=count)
+    counts = np.bincount(bins, minlength=count)
     return tuple(float(s / n) if n else None for s, n in zip(sums, counts, strict=True))

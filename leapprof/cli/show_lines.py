@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 import numpy as np
+from numpy.typing import NDArray
 
 from leapprof.assess.own_voice import OwnVoice
 from leapprof.assess.samples import RecordingTables
@@ -38,11 +39,11 @@ def stage_sources(tables: RecordingTables) -> dict[str, dict[str, dict[str, floa
     if stages is None or ids is None or sources is None:
         return found
     interval_s, samples = tables.manifest.interval_s, tables.table("host", ()).rows
-    for one in sorted({name for name in ids if name is not None}):
+    for one in sorted(set(ids.tolist()) - {None}):
         own = ids == one
-        counted = Counter(zip(stages[own], sources[own], strict=True))
+        rows = counted(stages[own], sources[own])
         told: dict[str, dict[str, float]] = {}
-        for (stage, source), count in counted.items():
+        for (stage, source), count in rows.items():
             if stage is not None:
                 told.setdefault(str(stage), {})[str(source)] = count * interval_s
         missing = samples - int(np.count_nonzero(own))
@@ -50,6 +51,16 @@ def stage_sources(tables: RecordingTables) -> dict[str, dict[str, dict[str, floa
             told["down"] = {"counters": missing * interval_s}
         if told:
             found[one] = told
+    return found
+
+
+def counted(stages: NDArray[np.object_], sources: NDArray[np.object_]) -> Counter[tuple[object, object]]:
+    """Return how many rows have a stage by a source: they change seldom, so stretches are counted."""
+    edges = np.flatnonzero((stages[1:] != stages[:-1]) | (sources[1:] != sources[:-1])) + 1
+    first = np.concatenate([[0], edges])
+    found: Counter[tuple[object, object]] = Counter()
+    for at, rows in zip(first.tolist(), np.diff(first, append=stages.size).tolist(), strict=True):
+        found[stages[at], sources[at]] += rows
     return found
 
 

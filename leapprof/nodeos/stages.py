@@ -37,6 +37,7 @@ SYNCING_LAG_MS = 5_000
 # How long a head lag read from the API may stand for later ticks: get_info is asked every 10 s, and an
 # answer may be missed; three missed ones are no knowledge.
 LAG_HOLDS_S = 35.0
+_BY_LAG = np.array([LIVE, SYNCING], dtype=object)
 # A silence this many times as long as answers usually are apart is no coincidence: the API is gone.
 MISSED_AFTER = 1.5
 # Writing back 2.1 GB of state a real 5.0.3 reached 130 to 940 MB/s in bursts; running, it writes kilobytes.
@@ -102,11 +103,11 @@ def _label_life(
     answered = np.flatnonzero(np.isfinite(head_lag_ms))
     if len(answered) == 0:
         return labels
-    held = np.searchsorted(answered, np.arange(n), side="right") - 1
+    held = np.cumsum(np.isfinite(head_lag_ms)) - 1
     known = held >= 0
     source = answered[np.maximum(held, 0)]
     lag = head_lag_ms[source]
-    labels[known] = np.where(lag[known] > SYNCING_LAG_MS, SYNCING, LIVE)
+    labels[known] = _BY_LAG[(lag[known] > SYNCING_LAG_MS).astype(np.intp)]
     labels[known & (time_s - time_s[source] > LAG_HOLDS_S)] = SYNCING
     last = answered[-1]
     if not is_last or _missed_an_answer(time_s, answered):

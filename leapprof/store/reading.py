@@ -80,7 +80,7 @@ def open_parquet(path: Path, coded: Sequence[str] = ()) -> "pa.parquet.ParquetFi
 
     with translated(path):
         try:
-            return pq.ParquetFile(path, read_dictionary=list(coded))
+            return pq.ParquetFile(pa.OSFile(str(path)), read_dictionary=list(coded))
         except pa.ArrowException as error:
             raise StoreError(str(path), _damaged(error)) from error
 
@@ -115,8 +115,10 @@ def _read_file(path: Path, columns: Sequence[str] | None, wheres: Sequence[Where
     file = open_parquet(path)
     wanted = None if columns is None else frozenset(columns)
     names = [f.name for f in file.schema_arrow if wanted is None or f.name in wanted or _always(f)]
-    _check_size(path, file, names)
-    coded = _coded(file)
+    text_chunks = list(_text_chunks(file))
+    _check_size(path, file.metadata.num_rows, len(names), text_chunks)
+    # Ours have no dictionary: one word of it could be repeated without end.
+    coded = sorted({chunk.path_in_schema for chunk in text_chunks if chunk.has_dictionary_page})
     with translated(path):
         try:
             data = (open_parquet(path, coded) if coded else file).read(columns=names, use_threads=False)
@@ -126,15 +128,16 @@ def _read_file(path: Path, columns: Sequence[str] | None, wheres: Sequence[Where
     return [_part(numbers, words, _rows_of(words, where, data.num_rows)) for where in wheres]
 
 
-def _check_size(path: Path, file: "pa.parquet.ParquetFile", names: Sequence[str]) -> None:
+def _check_size(
+    path: Path, rows: int, columns: int, text_chunks: "Sequence[pa.parquet.ColumnChunkMetaData]"
+) -> None:
     """Refuse what a small file may unpack to.
 
     Raises:
         StoreError: it says that it holds more than any segment of leapprof does.
     """
-    rows = file.metadata.num_rows
-    text_bytes = sum(chunk.total_uncompressed_size for chunk in _text_chunks(file))
-    much = f"{rows:,} rows" if rows * len(names) > MAX_VALUES else ""
+    text_bytes = sum(chunk.total_uncompressed_size for chunk in text_chunks)
+    much = f"{rows:,} rows" if rows * columns > MAX_VALUES else ""
     much = f"{text_bytes:,} bytes of text" if text_bytes > MAX_TEXT_BYTES else much
     if much:
         problem = (
@@ -148,11 +151,6 @@ def _text_chunks(file: "pa.parquet.ParquetFile") -> "Iterator[pa.parquet.ColumnC
     for group in groups:
         chunks = (group.column(number) for number in range(group.num_columns))
         yield from (chunk for chunk in chunks if chunk.physical_type == "BYTE_ARRAY")
-
-
-def _coded(file: "pa.parquet.ParquetFile") -> list[str]:
-    """Return the text columns that have a dictionary; ours have none: one word of it could be repeated without end."""
-    return sorted({chunk.path_in_schema for chunk in _text_chunks(file) if chunk.has_dictionary_page})
 
 
 def _always(wanted: "pa.Field") -> bool:

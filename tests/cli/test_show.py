@@ -1,16 +1,20 @@
 """What `leapprof show` prints of stages, starts, stops and the API, at any width."""
 
 import io
+from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
 from leapprof.assess.load import load
 from leapprof.assess.own_voice import OwnVoice, own_voices
 from leapprof.assess.starts import measure_starts
 from leapprof.assess.summary import summarize
-from leapprof.cli.show_lines import stage_lines, stage_seconds, start_lines, voice_lines
+from leapprof.cli.show_lines import counted, stage_lines, stage_seconds, start_lines, voice_lines
 from leapprof.cli.show_view import narrow_summary, render
 
 STARTS = Path(__file__).parents[2] / "samples" / "nodeos-v5-starts"
@@ -35,6 +39,17 @@ def test_stages_come_with_their_sources(private) -> None:
     (line,) = stage_lines(private)
     assert line.startswith("nodeos: live 1 min 43 s (API), writing-state 1 min 6 s (log)")
     assert stage_seconds(private)["nodeos"]["loading-snapshot"] == 5.0
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(("live", "syncing", None)), st.sampled_from(("API", "log"))), min_size=1
+    )
+)
+def test_stretches_are_counted_as_rows_are(rows: list[tuple[str | None, str]]) -> None:
+    """However often a stage and what says so change, in the order in which they came first."""
+    stages, sources = (np.array(column, dtype=object) for column in zip(*rows, strict=True))
+    assert list(counted(stages, sources).items()) == list(Counter(rows).items())
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 129, 200])

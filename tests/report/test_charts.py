@@ -1,5 +1,7 @@
 """Charts: thinned so that peaks stay, aligned on the change, scaled for reading."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -27,6 +29,36 @@ def test_thinning_keeps_peaks_order_and_the_limit(values, limit):
     if np.isfinite(value).any():
         assert np.nanmax(thinned) == np.nanmax(value)
         assert np.nanmin(thinned) == np.nanmin(value)
+
+
+def plainly_thinned(value: np.ndarray, limit: int) -> list[int]:
+    """Return the indices that stay, one stretch after the other."""
+    kept = []
+    for first, last in pairwise(np.linspace(0, len(value), max(1, limit // 2) + 1).astype(int)):
+        part = value[first:last]
+        known = not np.isnan(part).all()
+        kept += sorted({first + np.nanargmin(part), first + np.nanargmax(part)}) if known else [first]
+    return kept
+
+
+@given(st.lists(st.sampled_from((0.0, -0.0, 1.0, 2.5, -3.0, np.nan)), max_size=300), st.integers(2, 60))
+def test_thinning_keeps_the_first_of_equal_peaks(values, limit):
+    """All stretches at once give what each gives alone: its first lowest and its first highest point."""
+    value = np.array(values, dtype=np.float64)
+    time, _ = thin(np.arange(len(value), dtype=np.float64), value, limit)
+    assert time.tolist() == (plainly_thinned(value, limit) if len(value) > limit else list(range(len(value))))
+
+
+def test_figures_are_those_that_plotly_writes():
+    """Plotly for Python takes each figure as valid, and writes it as we do."""
+    import plotly.graph_objects as go
+
+    for drawn in drawn_charts(sample()):
+        made = figure(drawn)
+        written = go.Figure(data=made["data"], layout={**made["layout"], "template": None}).to_plotly_json()
+        written["layout"].pop("template", None)
+        assert written == made
+        assert go.Figure(layout=shared_layout())
 
 
 def test_before_ends_at_the_change_and_after_starts_there():
