@@ -12,6 +12,7 @@ import argparse
 import logging
 import os
 import random
+import shutil
 import socket
 import subprocess
 import sys
@@ -19,14 +20,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from leapprof.standin.http import API, HttpServer, Status
+from leapprof.store.manifest import read_manifest, write_manifest
 from leapprof.units import NS_PER_S
 from tests.support.ship_server import Planned, ShipServer, frame, ship_serving, slot_at
 from tests.support.slow_network import FAR, NEAR, SlowNetwork
 
+HERE = Path(__file__).parent / "latency"
 API_PORT, SHIP_PORT, RELAY_PORT, LISTEN_PORT, RTT_PORT = 18888, 18080, 19900, 19901, 19876
 BLOCK_S = 0.5
 PRIORITY = 5
@@ -172,8 +175,19 @@ def _accept(listener: socket.socket) -> None:
         connection.close()
 
 
+def keep(out: Path) -> None:
+    """Put what was recorded into samples/latency, without the name of the machine."""
+    for found in sorted(out.glob("*-recordings/bench-*/recording.json")):
+        directory = found.parent
+        target = HERE / directory.parent.name.removesuffix("-recordings") / directory.name.split("-")[1]
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.copytree(directory, target)
+        manifest = read_manifest(target)
+        write_manifest(target, replace(manifest, host=replace(manifest.host, machine_id=None)))
+
+
 def main() -> None:
-    """Record both sides, one after the other."""
+    """Record both sides, one after the other; with --minutes 0 only keep what OUT holds."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("out", type=Path)
     parser.add_argument("--minutes", type=float, default=22.0)
@@ -181,8 +195,9 @@ def main() -> None:
     given.out.mkdir(parents=True, exist_ok=True)
     logging.getLogger("websockets").setLevel(logging.CRITICAL)  # a probe that ends is no failure
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
-    for phase in SIDES:
+    for phase in SIDES if given.minutes else ():
         record(given.out, phase, given.minutes)
+    keep(given.out)
 
 
 if __name__ == "__main__":

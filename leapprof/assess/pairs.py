@@ -14,7 +14,7 @@ from leapprof.analysis.verdict import GRADES, Traits, settle
 from leapprof.assess.compare import compare
 from leapprof.assess.confounders import beside
 from leapprof.assess.material import CompareOptions, evidence, info
-from leapprof.assess.metrics import spec_of
+from leapprof.assess.metrics import SubjectKind, spec_of
 from leapprof.assess.samples import RecordingTables
 from leapprof.assess.texts import headline
 from leapprof.errors import ConfigError
@@ -102,9 +102,14 @@ def combined(pairs: Sequence[Comparison]) -> Comparison:
                 beside(last.facts, last.config_changes, last.default_changes),
             ),
         ),
-        run_pairs=tuple(runs[i] for i, (m, _) in enumerate(rows) if i in runs and m.headline),
+        run_pairs=tuple(runs[i] for i, (m, _) in enumerate(rows) if i in runs and _is_listed(m)),
         repeat=tuple(dict.fromkeys(command for c in pairs for command in c.repeat)),
     )
+
+
+def _is_listed(metric: MetricComparison) -> bool:
+    """Return whether the runs of a metric are shown one by one: those of the headline, and all of delay."""
+    return metric.headline or spec_of(metric.name).subject is SubjectKind.LATENCY
 
 
 def _mean_wear(row: WearComparison, pairs: Sequence[Comparison]) -> WearComparison:

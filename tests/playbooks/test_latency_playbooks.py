@@ -145,6 +145,8 @@ def test_forward(tmp_path):
     )
     assert all(0.004 <= value < 0.02 for value in runs["before"]), runs
     assert all(value < 0.004 for value in runs["after"]), runs
+    listed = {r["name"] for r in whole["run_pairs"] if r["subject"].get("operation") == "relayed"}
+    assert {f"latency.forward.{name}_s" for name in ("p50", "p90", "p95", "p99", "max")} <= listed
     assert metric(whole, "latency.forward.p50_s", "floor (no relay)")["before"]["mean"] < 0.004
     gates = [e["step"] for e in log_entries(run_directory(tmp_path / "runs")) if "gates" in e["step"]]
     assert len(set(gates)) == 4
