@@ -111,8 +111,12 @@ class Probing:
         found = {}
         for name, process in self._running.items():
             made = list((self.out / name).glob("*/recording.json"))
-            if process.returncode != 0 or len(made) != 1:
-                raise SourceError(f"probe {name}", self._last_words(name) or "it recorded nothing")
+            if process.returncode != 0:
+                raise SourceError(f"probe {name}", self._last_words(name) or "it ended without a word")
+            if len(made) != 1:
+                raise SourceError(
+                    f"probe {name}", f"made {len(made)} recordings: one probe for each place, please"
+                )
             found[name] = made[0].parent
         return found
 
