@@ -67,7 +67,8 @@ def work(name: str, seconds: int, folder: Path, out: Path) -> list[bytes]:
     limits += [f"-max_len={MAX_INPUT_BYTES}", "-print_final_stats=1"]
     status = _child(name, str(grown), str(given), f"-max_total_time={seconds}", *limits)
     merged = _child(name, "-merge=1", str(least), str(grown), *limits)
-    print(f"{name}: {'FOUND SOMETHING' if status else 'nothing found'} in {seconds} s", flush=True)
+    said = "nothing found" if status == 0 else f"ENDED WITH STATUS {status}"
+    print(f"{name}: {said} in {seconds} s", flush=True)
     best = least if merged == 0 else grown
     return sorted((path.read_bytes() for path in best.iterdir()), key=len)
 
