@@ -67,6 +67,7 @@ class YellowstoneSubscription:
             ProbeError: it cannot be reached, refuses the token, or is no Yellowstone server.
         """
         pb = _protocol()
+        _grpc()  # what is missing here is said before what is wrong there
         deadline = Deadline.after(timeout_s)
         context = self._context()
         with connect(
