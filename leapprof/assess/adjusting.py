@@ -5,7 +5,7 @@ sides, or where they cover different hours of the day. Memory that grew because 
 regression: its growth is taken off.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from leapprof.analysis.compare import difference, less
@@ -15,6 +15,7 @@ from leapprof.assess.measure import batches_within
 from leapprof.assess.metrics import SubjectKind
 from leapprof.assess.rows import Row
 from leapprof.assess.sides import CutSide
+from leapprof.assess.subjects import devices_of_states
 from leapprof.model import Effect
 from leapprof.units import format_memory, format_value
 
@@ -29,6 +30,8 @@ _LOAD_NAMES = {
 STATE_USED = "chain.db_used_bytes"
 LEAST_LOAD_SHARE = 0.05
 """Loads that differ by less than this share are one load."""
+FEW_LOADS = "both sides have seen few loads in common"
+OTHER_LOAD = "the load differs, and neither side has seen the other's"
 OTHER_HOURS = "the sides cover different hours of the day and have no common load"
 DAILY_SWING = 0.6
 """Peak to trough of a load that swings by 30 % over a day: what other hours alone can make of a flow."""
@@ -61,16 +64,16 @@ class Adjuster:
     """What is known of load, hours and growth on both sides.
 
     Attributes:
-        load: row of the load; None when unknown, or with several nodeos whose loads cannot be told apart.
-        load_differs: it is another one after.
+        loads: rows of the load, one a nodeos; none when unknown.
+        owners: device right below a state → names of the nodeos processes whose state it is.
         same_hours: both sides cover nearly the same hours of the day.
         growth: nodeos id → by how much more its state holds after.
     """
 
     before: CutSide
     after: CutSide
-    load: Row | None
-    load_differs: bool
+    loads: tuple[Row, ...]
+    owners: Mapping[str, tuple[str, ...]]
     same_hours: bool
     growth: dict[str | None, Effect]
 
@@ -81,34 +84,33 @@ class Adjuster:
         if row.spec.name in HOLDS_STATE:
             return self._beyond_growth(row)
         follows = row.spec.unit in FLOW_UNITS and row.spec.table != "chain"
-        if follows and (self.load_differs or not self.same_hours):
-            return self._at_equal_load(row)
+        load = self._load_of(row)
+        if follows and (_differs(load) or not self.same_hours):
+            return self._at_equal_load(row, load)
         return Adjustment(confounded=() if self.same_hours else (OTHER_HOURS,), by_ratio=follows)
 
-    def _at_equal_load(self, row: Row) -> Adjustment:
-        found = load_effect(row, self.load, self.before, self.after)
-        if found is None or found.extrapolated:
-            return self._not_at_equal_load(row)
-        few = ("both sides have seen few loads in common",) if found.overlap < LEAST_OVERLAP else ()
-        return Adjustment(effect=found.effect, why=f"at equal load, for {self._loads()}", confounded=few)
+    def _load_of(self, row: Row) -> Row | None:
+        """Return the load that a row follows: the only one, or of several nodeos that of its own."""
+        if len(self.loads) == 1:
+            return self.loads[0]
+        nodeos, device = row.subject.nodeos, row.subject.device
+        own = (nodeos,) if nodeos else self.owners.get(device or "", ())
+        return next((load for load in self.loads if own == (load.subject.nodeos,)), None)
 
-    def _not_at_equal_load(self, row: Row) -> Adjustment:
+    def _at_equal_load(self, row: Row, load: Row | None) -> Adjustment:
+        found = load_effect(row, load, self.before, self.after)
+        if load is None or found is None or found.extrapolated:
+            return self._not_at_equal_load(row, load)
+        few = (FEW_LOADS,) if found.overlap < LEAST_OVERLAP else ()
+        return Adjustment(effect=found.effect, why=f"at equal load, for {_told(load)}", confounded=few)
+
+    def _not_at_equal_load(self, row: Row, load: Row | None) -> Adjustment:
         """Return why there is no full verdict, and how large an effect the hours alone could be."""
         assert row.before is not None
-        loads = ("the load differs, and neither side has seen the other's",) if self.load_differs else ()
+        loads = (OTHER_LOAD,) if _differs(load) else ()
         hours = () if self.same_hours else (OTHER_HOURS,)
         swing = 0.0 if self.same_hours else DAILY_SWING * row.before.estimate.mean
         return Adjustment(confounded=(*loads, *hours), swing=swing, by_ratio=True)
-
-    def _loads(self) -> str:
-        """Return why the load has to be reckoned with."""
-        if self.load is None or not self.load_differs:
-            return "the sides cover different hours of the day"
-        assert self.load.before is not None
-        assert self.load.after is not None
-        unit = self.load.spec.unit
-        before, after = (format_value(s.estimate.mean, unit) for s in (self.load.before, self.load.after))
-        return f"the {_LOAD_NAMES[self.load.spec.name]} were {before} before and {after} after"
 
     def _beyond_growth(self, row: Row) -> Adjustment:
         """Return the difference beyond that of the state in use; never more is taken off than was added."""
@@ -125,7 +127,6 @@ class Adjuster:
 
 def adjuster(rows: Sequence[Row], before: CutSide, after: CutSide) -> Adjuster:
     """Return what is known of load, hours and growth."""
-    load = _load(rows)
     growth = {
         row.subject.nodeos: difference(row.before.estimate, row.after.estimate)
         for row in rows
@@ -134,20 +135,30 @@ def adjuster(rows: Sequence[Row], before: CutSide, after: CutSide) -> Adjuster:
     return Adjuster(
         before=before,
         after=after,
-        load=load,
-        load_differs=load is not None and _differs(load),
+        loads=_loads(rows),
+        owners=devices_of_states(before.side.recording),
         same_hours=share_hours(_hours(before), _hours(after)),
         growth=growth,
     )
 
 
-def _load(rows: Sequence[Row]) -> Row | None:
-    """Return the row of the load; None when there are several nodeos, whose loads cannot be told apart."""
+def _loads(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """Return the rows of what stands for the load, one a nodeos."""
     for name in LOAD_METRICS:
-        found = [r for r in rows if r.spec.name == name and r.before and r.after]
+        found = tuple(r for r in rows if r.spec.name == name and r.before and r.after)
         if found:
-            return found[0] if len(found) == 1 else None
-    return None
+            return found
+    return ()
+
+
+def _told(load: Row) -> str:
+    """Return why the load has to be reckoned with."""
+    if not _differs(load):
+        return "the sides cover different hours of the day"
+    assert load.before is not None
+    assert load.after is not None
+    before, after = (format_value(s.estimate.mean, load.spec.unit) for s in (load.before, load.after))
+    return f"the {_LOAD_NAMES[load.spec.name]} were {before} before and {after} after"
 
 
 def load_effect(row: Row, load: Row | None, before: CutSide, after: CutSide) -> LoadEffect | None:
@@ -163,8 +174,10 @@ def load_effect(row: Row, load: Row | None, before: CutSide, after: CutSide) -> 
     return at_equal_load(row.before.batches, before_load, row.after.batches, after_load)
 
 
-def _differs(load: Row) -> bool:
+def _differs(load: Row | None) -> bool:
     """Return whether these two windows saw another load; whether the chain did for good does not matter here."""
+    if load is None:
+        return False
     assert load.before is not None
     assert load.after is not None
     before, after = load.before.estimate.mean, load.after.estimate.mean

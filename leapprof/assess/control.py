@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from leapprof.analysis.compare import holm, less, p_of_effect
 from leapprof.analysis.verdict import GRADES, Traits, settle
+from leapprof.assess.adjusting import FEW_LOADS, OTHER_HOURS, OTHER_LOAD
 from leapprof.assess.confounders import beside
 from leapprof.assess.metrics import METRICS
 from leapprof.assess.subjects import devices_of_states
@@ -18,6 +19,8 @@ from leapprof.errors import ConfigError
 from leapprof.model import Comparison, ControlEffect, Effect, MetricComparison
 
 FEWEST_NODEOS = 2
+SEEN_BY_BOTH = (OTHER_HOURS, OTHER_LOAD, FEW_LOADS)
+"""What may have made a difference, but not what is left of it beyond a control of the same chain and hours."""
 _MEMORY_S = {spec.name: spec.memory_s for spec in METRICS}
 
 
@@ -147,6 +150,7 @@ def _judged(
         grade=grade,
         verdict=verdict,
         reason=f"{why}: {reason}",
+        confounded=tuple(clause for clause in metric.confounded if clause not in SEEN_BY_BOTH),
     )
 
 

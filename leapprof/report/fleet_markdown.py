@@ -4,8 +4,7 @@ from collections.abc import Iterable
 
 from leapprof import __version__
 from leapprof.report.fleet_view import FleetRow, HostRow, HostsView
-from leapprof.report.markdown import code_block, escaped, figure_cell, section, table
-from leapprof.report.view import FindingView
+from leapprof.report.markdown import code_block, escaped, figure_cell, finding_line, section, table
 
 
 def render_hosts_markdown(view: HostsView) -> str:
@@ -26,8 +25,8 @@ def render_hosts_markdown(view: HostsView) -> str:
         *section("Hosts", hosts),
         *section("Metrics", metrics),
         *section("Every host's differences", list(_each(view))),
-        *section("Findings", list(map(_finding, view.findings))),
-        *section("Findings on the hosts, each kind once", list(map(_finding, view.shared))),
+        *section("Findings", list(map(finding_line, view.findings))),
+        *section("Findings on the hosts, each kind once", list(map(finding_line, view.shared))),
         *section("Method", method),
         *section("How to repeat it", code_block(view.repeat) if view.repeat else []),
         "",
@@ -81,11 +80,3 @@ def _each(view: HostsView) -> Iterable[str]:
             *table(heads, cells, right=(1, 2, 3)),
             "",
         )
-
-
-def _finding(finding: FindingView) -> str:
-    about = f" ({escaped(finding.about)})" if finding.about else ""
-    return (
-        f"- **{finding.severity}**{about}: {escaped(finding.message)} → {escaped(finding.hint)} "
-        f"(`{finding.code.replace('`', '')}`)"
-    )

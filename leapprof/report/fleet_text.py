@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from leapprof.assess.fleet import Fleet
 from leapprof.model import Finding
 from leapprof.report.fleet_view import FleetRow, HostsView, fleet_rows
-from leapprof.report.terminal import wrapped
+from leapprof.report.terminal import finding_lines, wrapped
 from leapprof.report.view import FindingView, finding_view
 
 MOST_HOSTS = 40
@@ -58,9 +58,5 @@ def _hosts(row: FleetRow) -> list[str]:
 
 
 def _findings(findings: Iterable[FindingView]) -> list[str]:
-    lines = []
-    for finding in findings:
-        about = f" ({finding.about})" if finding.about else ""
-        lines += wrapped(f"{finding.severity} {finding.code}{about}: {finding.message}", "", "  ")
-        lines += [*wrapped(f"→ {finding.hint}", "  ", "    "), ""]
+    lines = [line for finding in findings for line in (*finding_lines(finding), "")]
     return lines[:-1]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from leapprof import __version__
 from leapprof.report.labels import VERDICT_SIGNS
 from leapprof.report.starts_view import StartsView
-from leapprof.report.view import ReportView, Row, SideView
+from leapprof.report.view import FindingView, ReportView, Row, SideView
 from leapprof.report.view_metrics import Figure, MetricRow, WearRow
 
 _ESCAPED = re.compile(r"([\\`*\[\]#|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
@@ -172,6 +172,15 @@ def _end(view: ReportView) -> list[str]:
     ]
 
 
+def finding_line(finding: FindingView) -> str:
+    """Return a finding: how severe, what it is about, what is so, what to do."""
+    about = f" ({escaped(finding.about)})" if finding.about else ""
+    return (
+        f"- **{finding.severity}**{about}: {escaped(finding.message)} → {escaped(finding.hint)} "
+        f"(`{finding.code.replace('`', '')}`)"
+    )
+
+
 def render_markdown(view: ReportView, images: Sequence[tuple[str, str]] = ()) -> str:
     """Return the post.
 
@@ -179,14 +188,10 @@ def render_markdown(view: ReportView, images: Sequence[tuple[str, str]] = ()) ->
         view: the report.
         images: title and relative path of charts that lie beside the post.
     """
-    findings = [
-        f"- **{f.severity}**: {escaped(f.message)} → {escaped(f.hint)} (`{f.code.replace('`', '')}`)"
-        for f in view.findings
-    ]
     lines = [
         *_top(view),
         *_results(view, images),
-        *section("Findings", findings),
+        *section("Findings", [finding_line(finding) for finding in view.findings]),
         *_facts(view),
         *_end(view),
     ]

@@ -2,7 +2,7 @@
 
 import textwrap
 
-from leapprof.report.view import ReportView
+from leapprof.report.view import FindingView, ReportView
 from leapprof.report.view_metrics import MetricRow
 
 WIDTH = 80
@@ -36,9 +36,15 @@ def _warnings(view: ReportView) -> list[str]:
     """Return the findings that limit what may be concluded; the others are in the report."""
     lines = []
     for finding in (f for f in view.findings if f.severity != "info"):
-        lines += ["", *wrapped(f"{finding.severity} {finding.code}: {finding.message}", "", "  ")]
-        lines += wrapped(f"→ {finding.hint}", "  ", "    ")
+        lines += ["", *finding_lines(finding)]
     return lines
+
+
+def finding_lines(finding: FindingView) -> list[str]:
+    """Return a finding: how severe, what it is about, what is so, what to do."""
+    about = f" ({finding.about})" if finding.about else ""
+    lines = wrapped(f"{finding.severity} {finding.code}{about}: {finding.message}", "", "  ")
+    return [*lines, *wrapped(f"→ {finding.hint}", "  ", "    ")]
 
 
 def _headline_metrics(view: ReportView) -> list[str]:
