@@ -59,7 +59,7 @@ def context_of(side: CutSide, nodeos: Nodeos | None) -> Context:
     mount = manifest.topology.mount_of(nodeos.state_dir) if nodeos and nodeos.state_dir else None
     return Context(
         cpus=_number(facts.get("cores")) or _cpus_online(side),
-        page_bytes=int(_number(facts.get("page_size_bytes")) or DEFAULT_PAGE_BYTES),
+        page_bytes=manifest.host.number("page_size_bytes") or DEFAULT_PAGE_BYTES,
         nodeos=nodeos,
         state_on_tmpfs=mount is not None and mount.filesystem == "tmpfs",
     )
@@ -173,6 +173,7 @@ def _cpus_online(side: CutSide) -> float | None:
 def _number(text: str | None) -> float | None:
     """Return the number that a fact holds; None when it holds none."""
     try:
-        return float(text) if text is not None else None
+        number = float(text) if text is not None else float("nan")
     except ValueError:
         return None
+    return number if np.isfinite(number) else None

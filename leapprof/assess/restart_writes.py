@@ -69,12 +69,12 @@ def state_sizes(recording: RecordingTables) -> dict[str, float]:
 
     The dirty pages of an exit are anonymous memory: they lie in RAM and swap until then.
     """
-    facts = recording.manifest.host.facts
-    memory = [facts.get(name, "") for name in ("mem_total_bytes", "swap_total_bytes")]
+    host = recording.manifest.host
+    memory_bytes = host.number("mem_total_bytes")
     found = {}
     for nodeos in recording.manifest.nodeos:
-        if memory[0].isdigit():
-            found[nodeos.id] = float(sum(int(text) for text in memory if text.isdigit()))
+        if memory_bytes is not None:
+            found[nodeos.id] = float(memory_bytes + (host.number("swap_total_bytes") or 0))
         for column in ("state_size_bytes", "state_used_bytes"):
             chain = read_samples(recording, "chain", (column,), {"nodeos": nodeos.id})
             if chain is not None and chain.has(column):

@@ -118,12 +118,11 @@ def _names(recording: RecordingTables, table: str, column: str) -> tuple[str, ..
 
 
 def _context(manifest: Recording, nodeos: Nodeos | None) -> Context:
-    facts = manifest.host.facts
     mount = manifest.topology.mount_of(nodeos.state_dir) if nodeos and nodeos.state_dir else None
-    cores, page_bytes = facts.get("cores", ""), facts.get("page_size_bytes", "")
+    cores = manifest.host.number("cores")
     return Context(
-        cpus=float(cores) if cores.isdecimal() else None,
-        page_bytes=int(page_bytes) if page_bytes.isdecimal() else DEFAULT_PAGE_BYTES,
+        cpus=None if cores is None else float(cores),
+        page_bytes=manifest.host.number("page_size_bytes") or DEFAULT_PAGE_BYTES,
         nodeos=nodeos,
         state_on_tmpfs=mount is not None and mount.filesystem == "tmpfs",
     )

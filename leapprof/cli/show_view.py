@@ -15,7 +15,7 @@ from leapprof.assess.summary import SummaryRow
 from leapprof.cli.show_lines import moment, stage_lines, start_lines, voice_lines
 from leapprof.errors import printable
 from leapprof.ingest.log_events import LOG_EVENT
-from leapprof.model import Nodeos, Recording
+from leapprof.model import Host, Nodeos, Recording
 from leapprof.units import NS_PER_S, format_bytes, format_duration, format_memory, format_value, significant
 
 BARS = "▁▂▃▄▅▆▇█"
@@ -110,12 +110,12 @@ _SHOWN_FACTS = (
 
 
 def _chosen_facts(manifest: Recording) -> list[tuple[str, str]]:
-    facts = manifest.host.facts
-    return [(name, _fact(name, facts[name])) for name in _SHOWN_FACTS if name in facts]
+    return [(name, _fact(manifest.host, name)) for name in _SHOWN_FACTS if name in manifest.host.facts]
 
 
-def _fact(name: str, value: str) -> str:
-    return format_memory(int(value)) if name.endswith("_bytes") and value.isdecimal() else value
+def _fact(host: Host, name: str) -> str:
+    size_bytes = host.number(name) if name.endswith("_bytes") else None
+    return host.facts[name] if size_bytes is None else format_memory(size_bytes)
 
 
 def _length_s(manifest: Recording) -> float | None:

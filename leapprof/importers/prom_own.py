@@ -126,7 +126,7 @@ def _add_manifest(own: _Own, series: ServerSeries) -> None:
 
 def _interval_s(blocks: tuple[Block, ...], stated: str) -> float:
     """Return the recording's tick; that of the scraper where it asked less often than leapprof sampled."""
-    tick_s = float(stated) if stated.replace(".", "", 1).isdigit() else 1.0
+    tick_s = float(stated) if stated.replace(".", "", 1).isdecimal() else 1.0
     times = next((block.wall_ns for block in blocks if block.table == "host"), np.empty(0))
     usual_s = float(np.median(np.diff(times))) / NS_PER_S if times.size > 1 else tick_s
     return usual_s if usual_s > SLOWER * tick_s else tick_s

@@ -25,6 +25,9 @@ class DeviceKind(StrEnum):
 WEARLESS_KINDS = frozenset({DeviceKind.ZRAM, DeviceKind.RAM, DeviceKind.NETWORK})
 
 
+_MAX_DIGITS = 18
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
     """One block device as sysfs shows it.
@@ -229,3 +232,8 @@ class Host:
     boot_id: str
     machine_id: str | None = None
     facts: dict[str, str] = field(default_factory=dict)
+
+    def number(self, name: str) -> int | None:
+        """Return the whole number that a fact holds; None when it holds none, or one that no counter does."""
+        text = self.facts.get(name, "")
+        return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MAX_DIGITS else None

@@ -152,7 +152,7 @@ def read_range(segment: SegmentFile) -> SegmentRange:
     numbers = {}
     for name in SegmentRange.__dataclass_fields__:
         text = metadata.get(name.encode(), b"").decode("ascii", "replace")
-        if not text.lstrip("-").isdigit() or len(text) > _MAX_METADATA_INT_CHARS:
+        if not text.removeprefix("-").isdigit() or len(text) > _MAX_METADATA_INT_CHARS:
             raise StoreError(str(segment.path), f"was not sealed by leapprof: it has no {name}")
         numbers[name] = int(text)
     return SegmentRange(**numbers)
