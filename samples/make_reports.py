@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from leapprof.assess.compare import compare, compare_cut
@@ -123,6 +124,19 @@ def _wax() -> Comparison:
     return replace(comparison, published=figures)
 
 
+PLANTED = {
+    "request": "requests, planted in the server: 3 ms, then 2 ms",
+    "rtt": "round trips, planted in the network: 2 ms, then 2 ms again",
+    "stream": "blocks, planted in the server: up to 40 ms late, then up to 10 ms",
+    "forward": "a relay of UDP, planted in it: 500 µs, then 100 µs",
+}
+"""Probe of samples/latency → title of its report."""
+
+
+def _latency(probe: str) -> Comparison:
+    return replace(_pair(f"latency/{probe}/before", f"latency/{probe}/after"), title=PLANTED[probe])
+
+
 def _temporal() -> Comparison:
     comparison = _pair("temporal/self-hosted", "temporal/cloud", across=True)
     median, high = (_metric(comparison, f"latency.histogram.{name}_s") for name in ("p50", "p90"))
@@ -201,10 +215,7 @@ CASES = (
     ReportCase(folder="eosphere-drive", make=_eos_drive),
     ReportCase(folder="wax-cpu", make=_wax),
     ReportCase(folder="temporal", make=_temporal),
-    ReportCase(
-        folder="eosphere-memory",
-        make=lambda: _pair("eosphere/memory-first-start", "eosphere/memory-second-start", across=True),
-    ),
+    *(ReportCase(folder=f"latency-{probe}", make=partial(_latency, probe)) for probe in PLANTED),
 )
 
 
