@@ -168,7 +168,10 @@ def _read(path: Path, *, writable: bool = False) -> JournalContent:
                 frames.append(_frame(row))
     except sqlite3.OperationalError:
         raise
-    except sqlite3.DatabaseError as error:
+    except (
+        sqlite3.DatabaseError,
+        UnicodeDecodeError,
+    ) as error:  # a name in it, or in a message about it, is no text
         return _damaged(path, tuple(frames), sealed, error)
     finally:
         db.close()
@@ -198,7 +201,7 @@ def _frame(row: tuple[object, ...]) -> JournalFrame:
 
 
 def _damaged(
-    path: Path, frames: tuple[JournalFrame, ...], sealed: int | None, error: sqlite3.Error
+    path: Path, frames: tuple[JournalFrame, ...], sealed: int | None, error: Exception
 ) -> JournalContent:
     return JournalContent(
         frames=frames,

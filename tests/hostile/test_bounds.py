@@ -136,6 +136,7 @@ JOURNALS = {
     "times that are text": (SCHEMA, "INSERT INTO frames VALUES (1, 'x', x'00')"),
     "another table": ("CREATE TABLE frames (seq TEXT, received_wall_ns TEXT, body TEXT)",),
     "fewer columns": ("CREATE TABLE frames (seq INTEGER PRIMARY KEY)", "INSERT INTO frames VALUES (1)"),
+    "names that are no text": (SCHEMA, "INSERT INTO frames VALUES (1, 1, x'00')"),
     "a huge version": (SCHEMA, "PRAGMA user_version = -2147483648"),
 }  # fmt: skip
 
@@ -151,6 +152,9 @@ def test_a_hostile_journal_is_damage_and_no_more(tmp_path: Path, name: str) -> N
         for statement in JOURNALS[name]:
             db.execute(statement)
     db.close()
+    if "no text" in name:
+        raw = (path / "journal.sqlite").read_bytes()
+        (path / "journal.sqlite").write_bytes(raw.replace(b"body", b"bod\xb4"))
     tracemalloc.start()
     try:
         loaded = load(path)
