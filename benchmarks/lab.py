@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +23,7 @@ from leapprof.recorder.cost import CostMeter
 from leapprof.recorder.link import AgentLink
 from leapprof.recorder.planning import RecordOptions, sampling_plan
 from leapprof.recorder.session import survey_host
-from leapprof.sources import open_source
+from leapprof.sources import Channel, open_source
 from tests.support.sshd import Sshd, free_port, sshd
 
 READY_S = 60.0
@@ -65,6 +66,36 @@ def standin(directory: Path, name: str, *words: str) -> Iterator[StandIn]:
         process.wait(READY_S)
 
 
+class PackedChannel:
+    """A channel that counts what would cross the network with ``Compression yes`` (RFC 4253, 6.2; OpenSSH's level)."""
+
+    def __init__(self, channel: Channel) -> None:
+        """Count what the channel reads."""
+        self._channel, self._deflater = channel, zlib.compressobj(6)
+        self.packed_bytes = 0
+
+    @property
+    def stderr_tail(self) -> str:
+        """Return the channel's."""
+        return self._channel.stderr_tail
+
+    def read(self, timeout_s: float) -> bytes:
+        """Read, and count."""
+        data = self._channel.read(timeout_s)
+        if data:
+            packed = self._deflater.compress(data) + self._deflater.flush(zlib.Z_SYNC_FLUSH)
+            self.packed_bytes += len(packed)
+        return data
+
+    def write(self, data: bytes) -> None:
+        """Write."""
+        self._channel.write(data)
+
+    def close(self) -> None:
+        """Close the channel."""
+        self._channel.close()
+
+
 @dataclass(slots=True, kw_only=True)
 class Sampling:
     """An agent at work behind its own sshd, with the kernel's account of both."""
@@ -73,6 +104,7 @@ class Sampling:
     server: Sshd
     link: AgentLink
     meter: CostMeter
+    packed: "PackedChannel"
     last: Frame | None = None
     _stop: threading.Event = field(default_factory=threading.Event)
 
@@ -116,12 +148,13 @@ def sampling(
         host = server.host()
         source = open_source(host)
         link = AgentLink.open(source, kind, SystemClock())
+        link.channel = packed = PackedChannel(link.channel)
         survey = survey_host(link, host, selectors).survey
         plan = sampling_plan(
             selectors, survey.nodeos, RecordOptions(interval_s=interval_s, selectors=selectors)
         )
         link.send(encode_plan(plan))
-        made = Sampling(account=account, server=server, link=link, meter=CostMeter(agent=kind))
+        made = Sampling(account=account, server=server, link=link, meter=CostMeter(agent=kind), packed=packed)
         thread = threading.Thread(target=made.follow, daemon=True)
         thread.start()
         made.wait(3)

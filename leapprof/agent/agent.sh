@@ -430,7 +430,9 @@ cgroup_one() {
   esac
   cgroup_folder "$2" $controller
   for file in $files; do
-    [ -z "$folder" ] || [ ! -e "$folder/$file" ] || read_one "cgroup/$1/$file" "$folder/$file" ''
+    [ -n "$folder" ] && [ -e "$folder/$file" ] || continue
+    read_one "cgroup/$1/$file" "$folder/$file" ''
+    return 0  # a sum over the groups below holds what its twin without them has
   done
 }
 
@@ -443,7 +445,7 @@ cgroup_readings() {
     id=$1; pid=$2
     case $told in *" $id "*) IFS=$nl; continue;; esac
     cgroup_lines=
-    while read -r line; do cgroup_lines=$cgroup_lines$line$nl; done <"$proc/$pid/cgroup" 2>/dev/null
+    while read -r line; do cgroup_lines=$cgroup_lines$line$nl; done 2>/dev/null <"$proc/$pid/cgroup"
     told="$told$id "
     IFS=$nl
     for item in $cgroups; do

@@ -131,6 +131,7 @@ def _prepare(transport: paramiko.Transport, host: str, settings: SshSettings, kn
             key="HostKeyAlgorithms",
         )
     options.key_types = algorithms
+    transport.use_compression(settings.compression)
 
 
 def close_hop(transport: paramiko.Transport) -> None:

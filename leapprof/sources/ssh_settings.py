@@ -32,6 +32,7 @@ class SshSettings:
         host_key_algorithms: as configured, OpenSSH's names.
         known_hosts_files: user's and global ones.
         revoked_host_keys: file of revoked keys; None: none.
+        compression: as configured; worth it for the shell agent, which packs nothing itself.
         by_hand: the command with which the operator connects to it by hand.
         wants: what is configured that only OpenSSH itself can do (GSSAPI, PKCS#11 …).
         findings: what the operator should know of how this was resolved.
@@ -50,6 +51,7 @@ class SshSettings:
     host_key_algorithms: tuple[str, ...] = ()
     known_hosts_files: tuple[str, ...] = ()
     revoked_host_keys: str | None = None
+    compression: bool = False
     by_hand: str = ""
     wants: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
@@ -190,6 +192,7 @@ def settings_from(alias: str, options: Mapping[str, Sequence[str]], *, by_hand: 
         host_key_algorithms=tuple(filter(None, first.get("hostkeyalgorithms", "").split(","))),
         known_hosts_files=tuple(_path(value, tokens, alias) for value in known),
         revoked_host_keys=None if revoked.lower() == "none" else _path(revoked, tokens, alias),
+        compression=first.get("compression", "no") in ("yes", "true"),
         by_hand=by_hand,
         wants=_wants(first),
     )

@@ -4,6 +4,7 @@ import os
 import pathlib
 import signal
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -42,6 +43,15 @@ def test_binary_data_of_a_megabyte_arrives_unchanged(shared, transport):
             got += channel.read(5)
         writer.join()
         assert bytes(got[: len(sent)]) == sent
+
+
+@pytest.mark.parametrize(("said", "used"), [("yes", "zlib@openssh.com"), ("no", "none")])
+def test_compression_is_used_where_it_is_configured(shared, said, used):
+    """`Compression yes` of ssh_config holds for our own transport too; what arrives is the same."""
+    with open_source(replace(shared.host(), options=(f"Compression={said}",))) as source:
+        channel = source.open("yes leapprof | head -n 10000; cat >/dev/null")
+        assert read_until(channel, b"leapprof\n" * 10_000)
+        assert source._transports[-1].local_compression == used
 
 
 @both
