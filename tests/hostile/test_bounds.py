@@ -154,7 +154,7 @@ def test_a_hostile_journal_is_damage_and_no_more(tmp_path: Path, name: str) -> N
     db.close()
     if "no text" in name:
         raw = (path / "journal.sqlite").read_bytes()
-        (path / "journal.sqlite").write_bytes(raw.replace(b"body", b"bod\xb4"))
+        (path / "journal.sqlite").write_bytes(raw.replace(b"framesframes", b"fra\xb4esfra\xb4es"))
     tracemalloc.start()
     try:
         loaded = load(path)
