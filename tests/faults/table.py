@@ -57,6 +57,18 @@ FAULTS = (
         "connection lost while a spool samples on",
         "recorder/test_spooling.py::test_a_lost_connection_costs_a_spool_no_sample",
     ),
+    _fault(
+        "a stream's connection lost, its node silent, its log rotated",
+        "latency/test_stream.py::test_a_lost_connection_goes_on_where_it_was_left",
+        "latency/test_yellowstone_stream.py::test_a_lost_connection_goes_on_at_its_slot",
+        "latency/test_yellowstone_stream.py::test_where_the_server_keeps_no_slots_the_gap_is_counted",
+        "latency/test_log_stream.py::test_a_silent_log_is_a_loss_and_goes_on",
+        "latency/test_log_stream.py::test_a_rotated_log_is_followed",
+    ),
+    _fault(
+        "kill -9 and Ctrl-C of a probe of delay",
+        "latency/test_recording.py::test_a_stream_that_is_ended_leaves_what_came",
+    ),
     _fault("host rebooted", "recorder/test_keeper.py::test_a_reboot_is_an_event_and_a_gap"),
     _fault(
         "experiment killed at any moment",

@@ -59,7 +59,7 @@ def kill_at_a_random_moment(out: Path, rng: random.Random) -> tuple[Path, int, i
     """Return a recording whose recorder was killed, how many samples it had a moment before, and when that was."""
     with start(out) as process:
         wait_for(lambda: journal_bytes(out) > 0)
-        time.sleep(rng.uniform(0, 0.8))
+        time.sleep(rng.uniform(0, 4.0))
         held = frames(out)
         killed_ns = time.time_ns()
         process.send_signal(signal.SIGKILL)

@@ -127,7 +127,8 @@ def cut_and_mend(
     loaded = load(session.directory)
     check_holes_are_gaps(loaded)
     kinds = [event.kind for event in loaded.manifest.events if event.kind.startswith("connection")]
-    assert kinds == ["connection-lost", "connection-restored"] * (len(kinds) // 2)
+    assert kinds[:1] in ([], ["connection-lost"])
+    assert kinds[-1:] in ([], ["connection-restored"])
     missing_s = [(gap.end_ns - gap.start_ns) / 1e9 for gap in loaded.manifest.gaps]
     assert max(missing_s, default=0.0) < cut_s + COMES_BACK_S
     if cut_s < 10:

@@ -53,5 +53,8 @@ def fill(directory: Path, leave_bytes: int) -> None:
     """Leave so many bytes free."""
     free = os.statvfs(directory)
     size = free.f_bavail * free.f_frsize - leave_bytes
-    with (directory / "ballast").open("wb") as out:
+    with (
+        suppress(OSError),
+        (directory / "ballast").open("wb", buffering=0) as out,
+    ):  # others may write meanwhile
         out.write(b"\0" * max(size, 0))
