@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from leapprof.analysis.windows import hours_covered, share_hours
 from leapprof.assess.adjusting import LOAD_METRIC
 from leapprof.assess.folios import large_folio_bytes
-from leapprof.assess.material import Material, evidence, warning
+from leapprof.assess.material import Material, warning
 from leapprof.assess.sides import is_same_device
-from leapprof.model import ConfigChange, Evidence, FactDifference, Finding, MetricComparison
+from leapprof.model import ConfigChange, Evidence, FactDifference, Finding, MetricComparison, evidence
 from leapprof.nodeos.explain import group_of
 from leapprof.units import format_memory, significant
 

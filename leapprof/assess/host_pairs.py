@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from leapprof.assess.material import evidence, warning
+from leapprof.assess.material import warning
 from leapprof.errors import ConfigError, StoreError
-from leapprof.model import Finding, Recording
+from leapprof.model import Finding, Recording, evidence
 from leapprof.store.manifest import MANIFEST_NAME, read_manifest
 
 BEFORE, AFTER = "before", "after"

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from leapprof.analysis.verdict import TOO_SHORT_S
 from leapprof.analysis.windows import LARGEST_WARM_UP_SHARE, change_point, drift
-from leapprof.assess.material import Material, evidence, info, warning
+from leapprof.assess.material import Material, info, warning
 from leapprof.assess.sides import CutSide
-from leapprof.model import Finding, Grade, Severity
+from leapprof.model import Finding, Grade, Severity, evidence
 from leapprof.units import DAY_S, NS_PER_S, format_duration, format_value
 
 RESTART_KINDS = frozenset({"nodeos-restarted", "nodeos-started", "nodeos-stopped", "reboot"})

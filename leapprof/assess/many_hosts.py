@@ -15,9 +15,9 @@ from leapprof.assess.fleet_hosts import of_comparison
 from leapprof.assess.fleet_texts import headline, method, title
 from leapprof.assess.host_pairs import HostPair, Paired
 from leapprof.assess.load import load
-from leapprof.assess.material import CompareOptions, evidence, warning
+from leapprof.assess.material import CompareOptions, warning
 from leapprof.errors import LeapprofError, NotEnoughDataError
-from leapprof.model import Comparison, Finding, Severity
+from leapprof.model import Comparison, Finding, Severity, evidence
 
 OptionsOf = Callable[[HostPair], CompareOptions]
 SEVERITIES = (Severity.ERROR, Severity.WARNING, Severity.INFO)

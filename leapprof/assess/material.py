@@ -75,8 +75,3 @@ def info(
     return Finding(
         code=code, severity=Severity.INFO, message=message, hint=hint, subject=subject, evidence=evidence
     )
-
-
-def evidence(unit: str, **values: float) -> tuple[Evidence, ...]:
-    """Return the numbers of a message, by name, all of one unit."""
-    return tuple(Evidence(name=name, value=value, unit=unit) for name, value in values.items())

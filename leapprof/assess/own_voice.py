@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leapprof.assess.material import Material, evidence, info
+from leapprof.assess.material import Material, info
 from leapprof.assess.samples import RecordingTables, read_samples
-from leapprof.model import Finding
+from leapprof.model import Finding, evidence
 from leapprof.units import NS_PER_S
 
 FEWEST_QUESTIONS = 20

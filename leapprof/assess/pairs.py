@@ -13,7 +13,7 @@ from leapprof.analysis.runs import FEWEST_PAIRS, between_pairs, p_between, withi
 from leapprof.analysis.verdict import GRADES, Traits, settle
 from leapprof.assess.compare import compare
 from leapprof.assess.confounders import beside
-from leapprof.assess.material import CompareOptions, evidence, info
+from leapprof.assess.material import CompareOptions, info
 from leapprof.assess.metrics import SubjectKind, spec_of
 from leapprof.assess.samples import RecordingTables
 from leapprof.assess.texts import headline
@@ -28,6 +28,7 @@ from leapprof.model import (
     RunPair,
     WearComparison,
     WearSide,
+    evidence,
 )
 from leapprof.units import tb_per_year
 

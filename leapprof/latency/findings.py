@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from leapprof.latency.blocks import Block, Subject, failures_text
-from leapprof.model import Finding, Severity
+from leapprof.model import Evidence, Finding, Severity, evidence
 from leapprof.units import NS_PER_S, significant
 
 BUSY_SHARE = 0.8
@@ -11,6 +11,11 @@ BUSY_SHARE = 0.8
 LATE_SHARE = 0.1
 FEWEST_FOR_P99 = 1000
 """Ten values beyond the 99th percentile."""
+
+
+def counted(**counts: int) -> tuple[Evidence, ...]:
+    """Return the counts of a message as its evidence."""
+    return tuple(Evidence(name=name, value=float(count), unit="count") for name, count in counts.items())
 
 
 def busy_finding(host: str, shares: Sequence[float]) -> Finding | None:
@@ -30,6 +35,14 @@ def busy_finding(host: str, shares: Sequence[float]) -> Finding | None:
         f"{significant(100 * max(busy))} %): its delays are partly those of its own queues.",
         hint="Repeat while the machine is idle, or probe from one that is.",
         subject=host,
+        evidence=(
+            *counted(busy_blocks=len(busy), blocks=len(shares)),
+            Evidence(name="busiest", value=100 * max(busy), unit="percent"),
+        ),
+        evidence=(
+            *evidence("count", busy_blocks=len(busy), blocks=len(shares)),
+            *evidence("percent", busiest=100 * max(busy)),
+        ),
     )
 
 
@@ -46,6 +59,7 @@ def run_findings(whole: Mapping[Subject, Block]) -> Iterator[Finding]:
                 message=f"{name}: {block.delays_ns.total} values, so p99 stands on the slowest few.",
                 hint=f"Probe longer or at a higher rate: {FEWEST_FOR_P99} values or more.",
                 subject=subject.target,
+                evidence=evidence("count", values=block.delays_ns.total, enough=FEWEST_FOR_P99),
             )
 
 
@@ -58,6 +72,15 @@ def _failures(name: str, block: Block) -> Iterator[Finding]:
             message=f"{name}: {failed} of {failed + block.delays_ns.total} attempts failed "
             f"({failures_text(block.failures)}); they are counted apart and in no percentile.",
             hint="Compare the share of errors too: an attempt that timed out was slower than any that is counted.",
+            evidence=counted(
+                failed=failed,
+                attempts=failed + block.delays_ns.total,
+                **{kind.value: count for kind, count in block.failures.items()},
+            ),
+            evidence=(
+                *evidence("count", failed=failed, attempts=failed + block.delays_ns.total),
+                *(Evidence(name=str(kind), value=n, unit="count") for kind, n in block.failures.items()),
+            ),
         )
 
 
@@ -70,4 +93,6 @@ def _late(name: str, block: Block) -> Iterator[Finding]:
             message=f"{name}: the probe's own machine woke it up to {significant(late / 1e6)} ms late (p99); "
             "that is taken out, but what keeps it from waking keeps it from reading answers too.",
             hint="Probe from a machine with idle CPUs, at a lower rate or with fewer connections.",
+            evidence=(Evidence(name="late", value=late / NS_PER_S, unit="s"),),
+            evidence=evidence("s", late=late / NS_PER_S),
         )

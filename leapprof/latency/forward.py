@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 from leapprof.errors import SourceError
 from leapprof.latency.blocks import Blocks, Subject
 from leapprof.latency.endpoint import Endpoint
+from leapprof.latency.findings import counted
 from leapprof.latency.forward_paths import RELAYED_PATH, STRAIGHT_PATH, Paths, TcpPaths, UdpPaths
 from leapprof.latency.open_loop import Pace, Schedule
 from leapprof.latency.wire import Failure
-from leapprof.model import Finding, Severity
+from leapprof.model import Evidence, Finding, Severity, evidence
 from leapprof.units import NS_PER_S, significant
 
 PROBE = "forward"
@@ -238,14 +239,22 @@ class Forwarder:
 
 def forward_findings(plan: ForwardPlan, passage: Passage, floor_ns: float | None) -> Iterator[Finding]:
     """Yield what limits a run: loss, reordering, repetition, and the probe's own floor."""
+    sent = (passage.sent[RELAYED_PATH] + 1) // 2
     if passage.lost or passage.reordered or passage.duplicates:
         yield Finding(
             code="latency-packets-lost",
             severity=Severity.WARNING,
-            message=f"{plan.relay.authority}: {passage.lost} of {(passage.sent[RELAYED_PATH] + 1) // 2} packets lost, "
-            f"{passage.reordered} reordered, {passage.duplicates} repeated.",
+            message=f"{plan.relay.authority}: {passage.lost} of {sent} packets lost, {passage.reordered} reordered, "
+            f"{passage.duplicates} repeated.",
             hint="Lower --rate to see whether the relay or this machine drops them.",
             subject=plan.relay.authority,
+            evidence=evidence(
+                "count",
+                lost=passage.lost,
+                packets=(passage.sent[RELAYED_PATH] + 1) // 2,
+                reordered=passage.reordered,
+                repeated=passage.duplicates,
+            ),
         )
     if floor_ns is not None:
         by = "the kernel" if passage.stamped_by_kernel else "the probe"
@@ -255,4 +264,6 @@ def forward_findings(plan: ForwardPlan, passage: Passage, floor_ns: float | None
             message=f"The probe's own floor is {significant(floor_ns / 1000)} µs at the median (packets that went "
             f"straight, arrivals stamped by {by}): differences below it are not resolved.",
             hint="Compare a relay with the floor beside it, or two relays of the same probe.",
+            evidence=(Evidence(name="floor", value=floor_ns / NS_PER_S, unit="s"),),
+            evidence=evidence("s", floor=floor_ns / NS_PER_S),
         )

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from leapprof.latency.blocks import Blocks, Subject
 from leapprof.latency.stream import PROBE, Received
-from leapprof.model import Finding, Severity
-from leapprof.units import significant
+from leapprof.model import Finding, Severity, evidence
+from leapprof.units import NS_PER_S, significant
 
 BEHIND_FASTEST, SINCE_STAMP, BEHIND_FIRST = "behind the fastest", "since its stamp", "behind the first"
 TOLD = "told by the log"
@@ -148,6 +148,9 @@ def stream_findings(received: Sequence[Received]) -> Iterator[Finding]:
                 f"or slot(s) never came, {one.duplicates} message(s) came again.",
                 hint="After a loss messages come all at once; look at the network and the node's log of that time.",
                 subject=one.name,
+                evidence=evidence(
+                    "count", losses=len(one.losses), never_came=one.gaps, came_again=one.duplicates
+                ),
             )
         ahead_ns = -min((delay for _, delay in _delays_ns(one)), default=0)
         if len(received) == 1 and ahead_ns > 0:
@@ -158,4 +161,5 @@ def stream_findings(received: Sequence[Received]) -> Iterator[Finding]:
                 "one of the clocks is wrong; only delays behind the fastest are given.",
                 hint="Let both machines follow a time server; --time-server HOST measures the error of this one.",
                 subject=one.name,
+                evidence=evidence("s", ahead=ahead_ns / NS_PER_S),
             )

@@ -31,7 +31,7 @@ from leapprof.model.estimate import (
     Series,
     Verdict,
 )
-from leapprof.model.finding import Evidence, Finding, Severity
+from leapprof.model.finding import Evidence, Finding, Severity, evidence
 from leapprof.model.fleet import FleetReference, FleetSummary
 from leapprof.model.frame import Frame, ReadStatus, Section
 from leapprof.model.host import Device, DeviceKind, Host, Mount, Nodeos, Swap, Topology
@@ -101,4 +101,5 @@ __all__ = [
     "WearComparison",
     "WearSide",
     "Window",
+    "evidence",
 ]

@@ -49,3 +49,8 @@ class Finding:
     option: str | None = None
     subject: str | None = None
     evidence: tuple[Evidence, ...] = ()
+
+
+def evidence(unit: str, **values: float) -> tuple[Evidence, ...]:
+    """Return the numbers of a message, by name, all of one unit."""
+    return tuple(Evidence(name=name, value=value, unit=unit) for name, value in values.items())
