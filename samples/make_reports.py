@@ -125,10 +125,10 @@ def _wax() -> Comparison:
 
 
 PLANTED = {
-    "request": "requests, planted in the server: 3 ms, then 2 ms",
-    "rtt": "round trips, planted in the network: 2 ms, then 2 ms again",
-    "stream": "blocks, planted in the server: up to 40 ms late, then up to 10 ms",
-    "forward": "a relay of UDP, planted in it: 500 µs, then 100 µs",
+    "request": "requests to a server that answers sooner afterwards",
+    "rtt": "round trips through one network, twice",
+    "stream": "blocks of a server that sends them more punctually afterwards",
+    "forward": "a relay of UDP that holds packets for less afterwards",
 }
 """Probe of samples/latency → title of its report."""
 

@@ -14,7 +14,6 @@ from leapprof.errors import NotEnoughDataError, ParseError, StoreError
 from leapprof.latency.blocks import Blocks, Subject
 from leapprof.latency.capture import CaptureFile
 from leapprof.latency.datagram import datagram_of
-from leapprof.latency.findings import counted
 from leapprof.latency.forward import PROBE, RELAYED
 from leapprof.latency.wire import Failure
 from leapprof.model import Evidence, Finding, Severity, evidence
@@ -205,9 +204,6 @@ def capture_findings(before: Seen, behind: Seen, matched: Matched) -> Iterator[F
             message=f"{behind.name}: {len(matched.lost)} of {total} packets lost, {matched.reordered} reordered, "
             f"{matched.duplicates} repeated.",
             hint="Look whether tcpdump dropped packets: it says so when it ends.",
-            evidence=counted(
-                lost=len(matched.lost), sent=total, reordered=matched.reordered, repeated=matched.duplicates
-            ),
             evidence=evidence(
                 "count",
                 lost=len(matched.lost),
@@ -222,7 +218,6 @@ def capture_findings(before: Seen, behind: Seen, matched: Matched) -> Iterator[F
             severity=Severity.WARNING,
             message=f"{matched.backwards} packets came out before they went in; they are in no delay.",
             hint="Make both captures on one machine, and name the one in front of the relay first.",
-            evidence=counted(backwards=matched.backwards),
             evidence=evidence("count", packets=matched.backwards),
         )
     yield from _doubts(before, behind, matched)
@@ -233,7 +228,6 @@ def capture_findings(before: Seen, behind: Seen, matched: Matched) -> Iterator[F
         message=f"The stamps of the captures are steps of {significant(resolution_ns / 1000)} µs: differences below it "
         "are not resolved.",
         hint="tcpdump --time-stamp-precision=nano keeps nanoseconds.",
-        evidence=(Evidence(name="step", value=resolution_ns / NS_PER_S, unit="s"),),
         evidence=evidence("s", step=resolution_ns / NS_PER_S),
     )
 
@@ -257,11 +251,5 @@ def _doubts(before: Seen, behind: Seen, matched: Matched) -> Iterator[Finding]:
             message=f"Packets in no delay: {'; '.join(said)}.",
             hint="Capture with -s 0 and a filter for the one flow; network cards join segments of TCP unless "
             "ethtool -K … gro off gso off tso off.",
-            evidence=counted(
-                ambiguous=matched.ambiguous,
-                outside=matched.outside,
-                unknown=matched.unknown,
-                cut=before.cut + behind.cut,
-            ),
             evidence=tuple(Evidence(name=what, value=count, unit="count") for count, what in doubts if count),
         )

@@ -13,11 +13,6 @@ FEWEST_FOR_P99 = 1000
 """Ten values beyond the 99th percentile."""
 
 
-def counted(**counts: int) -> tuple[Evidence, ...]:
-    """Return the counts of a message as its evidence."""
-    return tuple(Evidence(name=name, value=float(count), unit="count") for name, count in counts.items())
-
-
 def busy_finding(host: str, shares: Sequence[float]) -> Finding | None:
     """Return the finding that a machine was busy during the run; None when it was not.
 
@@ -35,10 +30,6 @@ def busy_finding(host: str, shares: Sequence[float]) -> Finding | None:
         f"{significant(100 * max(busy))} %): its delays are partly those of its own queues.",
         hint="Repeat while the machine is idle, or probe from one that is.",
         subject=host,
-        evidence=(
-            *counted(busy_blocks=len(busy), blocks=len(shares)),
-            Evidence(name="busiest", value=100 * max(busy), unit="percent"),
-        ),
         evidence=(
             *evidence("count", busy_blocks=len(busy), blocks=len(shares)),
             *evidence("percent", busiest=100 * max(busy)),
@@ -72,11 +63,6 @@ def _failures(name: str, block: Block) -> Iterator[Finding]:
             message=f"{name}: {failed} of {failed + block.delays_ns.total} attempts failed "
             f"({failures_text(block.failures)}); they are counted apart and in no percentile.",
             hint="Compare the share of errors too: an attempt that timed out was slower than any that is counted.",
-            evidence=counted(
-                failed=failed,
-                attempts=failed + block.delays_ns.total,
-                **{kind.value: count for kind, count in block.failures.items()},
-            ),
             evidence=(
                 *evidence("count", failed=failed, attempts=failed + block.delays_ns.total),
                 *(Evidence(name=str(kind), value=n, unit="count") for kind, n in block.failures.items()),
@@ -93,6 +79,5 @@ def _late(name: str, block: Block) -> Iterator[Finding]:
             message=f"{name}: the probe's own machine woke it up to {significant(late / 1e6)} ms late (p99); "
             "that is taken out, but what keeps it from waking keeps it from reading answers too.",
             hint="Probe from a machine with idle CPUs, at a lower rate or with fewer connections.",
-            evidence=(Evidence(name="late", value=late / NS_PER_S, unit="s"),),
             evidence=evidence("s", late=late / NS_PER_S),
         )

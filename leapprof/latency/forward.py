@@ -15,11 +15,10 @@ from dataclasses import dataclass, field
 from leapprof.errors import SourceError
 from leapprof.latency.blocks import Blocks, Subject
 from leapprof.latency.endpoint import Endpoint
-from leapprof.latency.findings import counted
 from leapprof.latency.forward_paths import RELAYED_PATH, STRAIGHT_PATH, Paths, TcpPaths, UdpPaths
 from leapprof.latency.open_loop import Pace, Schedule
 from leapprof.latency.wire import Failure
-from leapprof.model import Evidence, Finding, Severity, evidence
+from leapprof.model import Finding, Severity, evidence
 from leapprof.units import NS_PER_S, significant
 
 PROBE = "forward"
@@ -264,6 +263,5 @@ def forward_findings(plan: ForwardPlan, passage: Passage, floor_ns: float | None
             message=f"The probe's own floor is {significant(floor_ns / 1000)} µs at the median (packets that went "
             f"straight, arrivals stamped by {by}): differences below it are not resolved.",
             hint="Compare a relay with the floor beside it, or two relays of the same probe.",
-            evidence=(Evidence(name="floor", value=floor_ns / NS_PER_S, unit="s"),),
             evidence=evidence("s", floor=floor_ns / NS_PER_S),
         )

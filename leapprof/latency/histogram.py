@@ -21,7 +21,7 @@ from leapprof.analysis.log_linear import LARGEST, Buckets, LogLinear, bucket_of,
 from leapprof.errors import ConfigError, NotEnoughDataError
 from leapprof.latency.blocks import QUANTILES, Subject, rounded, text_column
 from leapprof.latency.machine import column, filled
-from leapprof.model import Column, Finding, Severity, Table
+from leapprof.model import Column, Evidence, Finding, Severity, Table
 from leapprof.units import NS_PER_S, significant
 
 PROBE = "histogram"
@@ -267,12 +267,15 @@ def _widths(rows: list[Row], buckets: Buckets) -> Iterator[Finding]:
     """Yield for each operation between which bounds its p50 and p90 lie."""
     for subject in dict.fromkeys(subject for subject, _, _ in rows):
         whole = merged(histogram.counts for s, _, histogram in rows if s == subject)
-        said = []
+        said: list[str] = []
+        evidence: list[Evidence] = []
         for name in ("p50", "p90"):
             bucket = whole.quantile_bucket(QUANTILES[name])
             assert bucket is not None
             low, high = buckets.edges(bucket)
             upper = "no bound" if high is None else f"{significant(high / 1e6)} ms"
+            edges = [edge for edge in (low, high) if edge is not None]
+            evidence += [Evidence(name=name, value=edge / NS_PER_S, unit="s") for edge in edges]
             said.append(f"{name} between {significant(low / 1e6)} ms and {upper}")
         yield Finding(
             code="latency-bucket-width",
@@ -281,6 +284,7 @@ def _widths(rows: list[Row], buckets: Buckets) -> Iterator[Finding]:
             "a number between is interpolated.",
             hint="Finer buckets in the service's histogram make narrower intervals.",
             subject=subject.target,
+            evidence=tuple(evidence),
         )
 
 
