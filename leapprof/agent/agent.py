@@ -651,7 +651,7 @@ class Target:
 def parse_stat(data):
     """Return (comm, ppid, start ticks) of /proc/PID/stat; comm may hold blanks and parentheses."""
     end = data.rindex(b")")
-    words = data[end + 2 :].split()
+    words = data[end + 2 :].split(None, 20)
     return data[data.index(b"(") + 1 : end], int(words[1]), int(words[19])
 
 
@@ -659,6 +659,9 @@ def is_zombie(stat):
     """Return whether /proc/PID/stat is of a process that has ended and was not waited for."""
     end = stat.rfind(b")")
     return stat[end + 2 : end + 3] in (b"Z", b"X")
+
+
+LOOKS, TURNS = 3, 30  # a process is looked at in its first scans, then in one of so many
 
 
 class Process:
@@ -670,7 +673,7 @@ class Process:
         self.pid, self.comm, self.ppid, self.start = pid, comm, ppid, start
         self.ids = ()
         self.is_kernel = pid == 2 or ppid == 2  # kthreadd and its children never exec
-        self.looked = 3 if self.is_kernel else 0
+        self.looked = 0
 
 
 class Matcher:
@@ -681,6 +684,9 @@ class Matcher:
         self.known = {}
         self.names = set()
         self.claimed = set()  # pids of processes that fit a match
+        self.young = set()  # those that were looked at less than three times
+        self.wheel = [set() for _ in range(TURNS)]  # by which turn the others are looked at again
+        self.children = {}  # pids by parent
         self.sorted = None
         self.scans = 0
 
@@ -697,11 +703,8 @@ class Matcher:
                 self.forget(int(name))
         fresh = [int(name) for name in names - self.names if name.isdigit()]
         self.names = names
-        # A process may exec after it was first seen, and a pid may be used again: each is looked at
-        # in three scans, and then in every 30th, a thirtieth of all at a time.
-        turn = self.scans % 30
-        again = [pid for pid, p in self.known.items() if p.looked < 3 or (pid % 30 == turn and not p.is_kernel)]
-        for pid in again + fresh:
+        # A process may exec after it was first seen, and a pid may be used again.
+        for pid in list(self.young | self.wheel[self.scans % TURNS]) + fresh:
             changed |= self.look(pid, self.known.get(pid))
         if changed or self.sorted is None:
             self.sorted = self.sort()
@@ -717,54 +720,88 @@ class Matcher:
         before = process and (process.comm, process.ppid, process.ids)
         if process is None or process.start != start:
             before = None
+            self.forget(pid)
             process = self.known[pid] = Process(pid, comm, ppid, start)
+            self.names.add(b"%d" % pid)
+            if not process.is_kernel:
+                self.young.add(pid)
+                self.wheel[pid % TURNS].add(pid)
+        elif ppid != process.ppid:
+            self.leave(pid, process.ppid)
+        self.children.setdefault(ppid, set()).add(pid)
         process.comm, process.ppid = comm, ppid
         process.looked += 1
+        if process.looked >= LOOKS:
+            self.young.discard(pid)
         process.ids = () if process.is_kernel or is_zombie(stat) else self.match(process)
         (self.claimed.add if process.ids else self.claimed.discard)(pid)
         return before != (comm, ppid, process.ids)
 
     def forget(self, pid):
         """Look anew at what has that pid at the next scan; return whether it was known."""
+        process = self.known.pop(pid, None)
         self.names.discard(b"%d" % pid)
-        self.claimed.discard(pid)
+        for pids in (self.claimed, self.young, self.wheel[pid % TURNS]):
+            pids.discard(pid)
+        if process is not None:
+            self.leave(pid, process.ppid)
         self.sorted = None
-        return self.known.pop(pid, None) is not None
+        return process is not None
+
+    def leave(self, pid, ppid):
+        """Take a process from the children of its parent."""
+        pids = self.children.get(ppid, set())
+        pids.discard(pid)
+        if not pids:
+            self.children.pop(ppid, None)
 
     def match(self, process):
-        base = self.proc + b"/%d/" % process.pid
-        try:
-            argv = read_file(base + b"cmdline", 65536).split(b"\0")
-        except OSError:
-            argv = [b""]
-        try:
-            exe = os.readlink(base + b"exe")
-            if exe.endswith(b" (deleted)"):
-                exe = exe[:-10]
-        except OSError:
-            exe = argv[0]
-        exe = exe.rsplit(b"/", 1)[-1] or process.comm
-        carrier = exe in CARRIERS or argv[0].rsplit(b"/", 1)[-1].lstrip(b"-") in CARRIERS
-        line = b" ".join(argv)
-        return tuple(m[0] for m in self.matches if self.fits(m, process, exe, line, carrier))
+        """Return the ids of the matches that a process fits; of its files only what they need is read."""
+        self.line = self.exe = None
+        return tuple(m[0] for m in self.matches if self.fits(m, process))
 
-    def fits(self, match, process, exe, line, carrier):
+    def fits(self, match, process):
         kind, value = match[1], match[2]
         if kind == b"pid":
             return process.pid == int(value)
         if kind == b"exe_name":
-            return exe == value
+            return self.exe_of(process) == value
         if kind == b"comm":
             return process.comm == value[:15]
-        if carrier:
-            return False
         if kind == b"cmdline":
-            return value in line
+            return value in self.line_of(process).replace(b"\0", b" ") and not self.carries(process)
         try:
             cgroup = read_file(self.proc + b"/%d/cgroup" % process.pid, 65536)
         except OSError:
             return False
-        return any((b"/" + value + b"/") in row + b"/" for row in cgroup.split(b"\n"))
+        found = any((b"/" + value + b"/") in row + b"/" for row in cgroup.split(NEWLINE))
+        return found and not self.carries(process)
+
+    def line_of(self, process):
+        """Return the command line, words ended by NUL."""
+        if self.line is None:
+            try:
+                self.line = read_file(self.proc + b"/%d/cmdline" % process.pid, 65536)
+            except OSError:
+                self.line = b""
+        return self.line
+
+    def exe_of(self, process):
+        """Return the name of the program: of its file, or where that may not be known, as it was called."""
+        if self.exe is None:
+            try:
+                exe = os.readlink(self.proc + b"/%d/exe" % process.pid)
+                if exe.endswith(b" (deleted)"):
+                    exe = exe[:-10]
+            except OSError:
+                exe = self.line_of(process).split(b"\0", 1)[0]
+            self.exe = exe.rsplit(b"/", 1)[-1] or process.comm
+        return self.exe
+
+    def carries(self, process):
+        """Return whether it is a program whose command line may name nodeos without being it."""
+        called = self.line_of(process).split(b"\0", 1)[0].rsplit(b"/", 1)[-1].lstrip(b"-")
+        return called in CARRIERS or self.exe_of(process) in CARRIERS
 
     def ancestors(self, pid):
         """Return the known ancestors of a process, nearest first."""
@@ -795,7 +832,7 @@ class Matcher:
         found = {}
         parents = roots
         while parents:
-            born = [(p.pid, parents[p.ppid]) for p in self.known.values() if p.ppid in parents]
+            born = [(pid, match_id) for at, match_id in parents.items() for pid in self.children.get(at, ())]
             parents = dict((pid, match_id) for pid, match_id in born if pid not in roots and pid not in found)
             found.update(parents)
         return found
