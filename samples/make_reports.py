@@ -214,6 +214,10 @@ CASES = (
     ReportCase(folder="eosphere-cpu", make=_eos_month),
     ReportCase(folder="eosphere-drive", make=_eos_drive),
     ReportCase(folder="wax-cpu", make=_wax),
+    ReportCase(
+        folder="eosphere-memory",
+        make=lambda: _pair("eosphere/memory-first-start", "eosphere/memory-second-start", across=True),
+    ),
     ReportCase(folder="temporal", make=_temporal),
     *(ReportCase(folder=f"latency-{probe}", make=partial(_latency, probe)) for probe in PLANTED),
 )
