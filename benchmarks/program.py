@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 PROGRAM = "import sys; from leapprof.cli.main import main; main()"
 KIB = 1024
+_ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+"""An installed program has its bytecode; without it each run would compile all modules anew."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +32,11 @@ def run(words: Sequence[str]) -> Run:
     """Run a program to its end, its output unseen."""
     began = time.monotonic()
     process = subprocess.Popen(
-        words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL
+        words,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL,
+        env=_ENVIRONMENT,
     )
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)

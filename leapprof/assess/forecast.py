@@ -171,6 +171,7 @@ def _rates(recording: RecordingTables, side: CutSide) -> dict[str, SteadyWrites]
     """Return drive or network disk → what it takes, where it was sampled twice."""
     topology = side.tables.manifest.topology
     drives = (*topology.physical(), *network_disks(topology))
+    side.tables.prepare("device", [{"device": d.name} for d in drives])
     rates = {
         d.name: steady_writes(side, where={"device": d.name}) or smart_writes(recording, d, side.span)
         for d in drives

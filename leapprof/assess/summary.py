@@ -44,7 +44,9 @@ class SummaryRow:
 
 def summarize(recording: RecordingTables) -> tuple[SummaryRow, ...]:
     """Return a row for each metric that the recording holds, in the order of the metric table."""
-    rows = [row for kind in SubjectKind for row in _rows_of(recording, kind)]
+    with ThreadPoolExecutor(_WORKERS) as pool:  # while one kind is read, another is computed
+        of_kinds = list(pool.map(lambda kind: tuple(_rows_of(recording, kind)), SubjectKind))
+    rows = [row for rows in of_kinds for row in rows]
     order = {spec.name: index for index, spec in enumerate(METRICS)}
     return tuple(sorted(rows, key=lambda row: order[row.name]))
 
@@ -67,15 +69,13 @@ def _rows_of(recording: RecordingTables, kind: SubjectKind) -> Iterator[SummaryR
 def _rows(
     specs: Sequence[MetricSpec], subject: Subject, samples: Samples, context: Context
 ) -> Iterator[SummaryRow]:
-    """Yield the rows of one subject; two at a time, for numpy works without the interpreter's lock."""
+    """Yield the rows of one subject."""
     bins = _bins(samples.time_s)
-
-    def row(spec: MetricSpec) -> SummaryRow | None:
+    for spec in specs:
         measured = spec.compute(samples, context)
-        return None if measured is None else _row(spec, subject, measured.series, bins)
-
-    with ThreadPoolExecutor(_WORKERS) as pool:
-        yield from (found for found in pool.map(row, specs) if found is not None)
+        row = None if measured is None else _row(spec, subject, measured.series, bins)
+        if row is not None:
+            yield row
 
 
 def _delays(recording: RecordingTables) -> Iterator[SummaryRow]:
