@@ -106,7 +106,7 @@ def test_a_lost_connection_goes_on_at_its_slot():
 @pytest.mark.parametrize("kept_from", [None, 1000])
 def test_where_the_server_keeps_no_slots_the_gap_is_counted(kept_from):
     """It refuses from_slot, so the run goes on with what comes; the slots in between are gone."""
-    server = YellowstoneServer(plan=slots_of(40, every_s=0.05), drop_after=9, kept_from=kept_from)
+    server = YellowstoneServer(plan=slots_of(300, every_s=0.05), drop_after=9, kept_from=kept_from)
     with yellowstone_serving(server) as port:
         (received,) = run(at(port), most=25)
     assert [request.HasField("from_slot") for request in server.requests] == [False, True, False]
