@@ -55,6 +55,7 @@ _KIND_OF_FACT = {
 _KINDS = {**_KIND_OF_OPTION, **_KIND_OF_FACT}
 # Our own words. What a host says itself, its version for one, is rewritten like any text.
 _UNTOUCHED_FIELDS = frozenset({"unit", "code", "kind", "verdict", "grade", "better", "option", "transport"})
+_NAMED_BY_METRIC = ("metrics", "charts", "per_unit", "run_pairs", "control_effects")
 _WWID_TAIL_CHARS = 7
 
 
@@ -185,17 +186,11 @@ def _published(comparison: Comparison, rewrite: Callable[[str], str]) -> Compari
     """Return a comparison with every secret replaced; names of metrics stay."""
     published = _rewritten(comparison, rewrite)
     assert isinstance(published, Comparison)
-    metrics = tuple(
-        replace(new, name=old.name) for new, old in zip(published.metrics, comparison.metrics, strict=True)
-    )
-    charts = tuple(
-        replace(new, name=old.name) for new, old in zip(published.charts, comparison.charts, strict=True)
-    )
-    per_unit = tuple(
-        replace(new, name=old.name) for new, old in zip(published.per_unit, comparison.per_unit, strict=True)
-    )
-    run_pairs = tuple(
-        replace(new, name=old.name)
-        for new, old in zip(published.run_pairs, comparison.run_pairs, strict=True)
-    )
-    return replace(published, metrics=metrics, charts=charts, per_unit=per_unit, run_pairs=run_pairs)
+    named = {
+        field: tuple(
+            replace(new, name=old.name)
+            for new, old in zip(getattr(published, field), getattr(comparison, field), strict=True)
+        )
+        for field in _NAMED_BY_METRIC
+    }
+    return replace(published, **named)
