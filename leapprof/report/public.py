@@ -186,7 +186,7 @@ def _published(comparison: Comparison, rewrite: Callable[[str], str]) -> Compari
     """Return a comparison with every secret replaced; names of metrics stay."""
     published = _rewritten(comparison, rewrite)
     assert isinstance(published, Comparison)
-    named = {
+    named: dict[str, Any] = {
         field: tuple(
             replace(new, name=old.name)
             for new, old in zip(getattr(published, field), getattr(comparison, field), strict=True)
