@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -61,14 +61,14 @@ class YellowstoneServer:
         pings: answers to pings.
     """
 
-    plan: Callable[[], Sequence[Planned]] = tuple
+    plan: Callable[[], Iterable[Planned]] = tuple
     token: str | None = None
     drop_after: int | None = None
     kept_from: int | None = 0
     sent_s: dict[int, float] = field(default_factory=dict)
     requests: list[pb.SubscribeRequest] = field(default_factory=list)
     pings: int = 0
-    planned: Sequence[Planned] | None = None
+    planned: Iterable[Planned] | None = None
     stopped: threading.Event = field(default_factory=threading.Event)
 
     def version(self, request: pb.GetVersionRequest, context: grpc.ServicerContext) -> pb.GetVersionResponse:
