@@ -49,7 +49,7 @@ def figure_cell(figure: Figure) -> str:
 def _metric(row: MetricRow) -> tuple[str, ...]:
     difference = figure_cell(row.difference)
     if row.adjusted is not None:
-        difference += f"; adjusted for load {figure_cell(row.adjusted)}"
+        difference += f"; {escaped(row.adjusted_for)} {figure_cell(row.adjusted)}"
     needed = f" Needed on each side: {escaped(row.needed)}." if row.needed else ""
     return (
         f"{escaped(row.label)} (`{row.name.replace('`', '')}`), {escaped(row.subject)}".replace("|", "\\|"),

@@ -49,6 +49,7 @@ class MetricRow:
     after: Figure
     difference: Figure
     adjusted: Figure | None
+    adjusted_for: str
     ratio: Figure
     change: str
     p: str
@@ -139,6 +140,7 @@ def metric_row(metric: MetricComparison, comparison: Comparison) -> MetricRow:
         after=_estimate(metric.after, unit, refused=refused_after),
         difference=effect_figure(metric.difference, unit),
         adjusted=None if metric.adjusted is None else effect_figure(metric.adjusted, unit),
+        adjusted_for=text.clean((metric.adjusted_for or "adjusted").partition(",")[0]),
         ratio=_ratio(metric.ratio),
         change=text.percent_change_text(metric.ratio.value if metric.ratio else None),
         p=text.p_text(metric.p_value),
