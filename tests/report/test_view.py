@@ -9,6 +9,7 @@ from leapprof.model import Event, Grade, Interval, Subject
 from leapprof.report import text
 from leapprof.report.labels import subject_label
 from leapprof.report.view import MAX_EVENTS_A_SIDE, report_view
+from leapprof.report.view_metrics import metric_row
 from tests.support.comparisons import SCRIPT, sample
 
 
@@ -188,3 +189,18 @@ def test_every_grade_has_a_text():
     from leapprof.report.labels import GRADES
 
     assert set(GRADES) == set(Grade)
+
+
+@pytest.mark.parametrize(
+    ("adjusted_for", "shown"),
+    [
+        ("beyond the control b, which moved by +1.00 kB/s (no interval)", "beyond the control b"),
+        ("at equal load, for the sides cover different hours of the day", "at equal load"),
+        ("beyond the growth of the state, which holds 1.00 GiB more", "beyond the growth of the state"),
+    ],
+)
+def test_what_an_adjusted_difference_takes_off_is_named_beside_it(adjusted_for, shown):
+    """Load, growth and a control are three things."""
+    made = sample()
+    first = replace(made.metrics[0], adjusted=made.metrics[0].difference, adjusted_for=adjusted_for)
+    assert metric_row(first, made).adjusted_for == shown
