@@ -661,7 +661,8 @@ def is_zombie(stat):
     return stat[end + 2 : end + 3] in (b"Z", b"X")
 
 
-LOOKS, TURNS = 3, 30  # a process is looked at in its first scans, then in one of so many
+YOUNG_S = 60  # a process that was started so lately is not yet what it will be
+LOOKS, TURNS = 3, 30  # it is looked at in its first scans, and every process in one of so many
 
 
 class Process:
@@ -684,8 +685,9 @@ class Matcher:
         self.known = {}
         self.names = set()
         self.claimed = set()  # pids of processes that fit a match
-        self.young = set()  # those that were looked at less than three times
-        self.wheel = [set() for _ in range(TURNS)]  # by which turn the others are looked at again
+        self.young = set()  # those that were looked at less than three times since they were started
+        self.wheel = [set() for _ in range(TURNS)]  # by which turn all are looked at again
+        self.clock_hz = os.sysconf("SC_CLK_TCK")
         self.children = {}  # pids by parent
         self.sorted = None
         self.scans = 0
@@ -724,7 +726,8 @@ class Matcher:
             process = self.known[pid] = Process(pid, comm, ppid, start)
             self.names.add(b"%d" % pid)
             if not process.is_kernel:
-                self.young.add(pid)
+                if boottime_ns() // NS * self.clock_hz < start + YOUNG_S * self.clock_hz:
+                    self.young.add(pid)
                 self.wheel[pid % TURNS].add(pid)
         elif ppid != process.ppid:
             self.leave(pid, process.ppid)
@@ -977,6 +980,7 @@ class HttpCall:
         self.started = now
         self.deadline = now + timeout_ms * 1000000
         self.data = b""
+        self.fields, self.body_at = None, 0
         self.result = None
         self.sock = None
         if self.place is None:
@@ -1023,14 +1027,15 @@ class HttpCall:
             self.finish(now, not data)
 
     def whole(self):
-        head, found, body = self.data.partition(b"\r\n\r\n")
-        if not found:
-            return False
-        fields = header_fields(head)
-        if fields.get(b"transfer-encoding", b"").lower() == b"chunked":
-            return dechunk(body)[1]
-        length = fields.get(b"content-length", b"")
-        return length.isdigit() and len(length) < 16 and len(body) >= int(length)
+        if self.fields is None:
+            head, found, _ = self.data.partition(b"\r\n\r\n")
+            if not found:
+                return False
+            self.fields, self.body_at = header_fields(head), len(head) + 4
+        if self.fields.get(b"transfer-encoding", b"").lower() == b"chunked":
+            return dechunk(self.data[self.body_at :])[1]
+        length = self.fields.get(b"content-length", b"")
+        return length.isdigit() and len(length) < 16 and len(self.data) - self.body_at >= int(length)
 
     def finish(self, now, closed):
         self.close()
@@ -1039,7 +1044,7 @@ class HttpCall:
         if not found or len(words) < 2 or not words[0].startswith(b"HTTP/") or not words[1].isdigit():
             self.result = b"failed", b"not an HTTP answer"
             return
-        fields = header_fields(head)
+        fields = header_fields(head) if self.fields is None else self.fields
         status = b"ok"
         if fields.get(b"transfer-encoding", b"").lower() == b"chunked":
             body, complete = dechunk(body)
