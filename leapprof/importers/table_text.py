@@ -72,11 +72,11 @@ def _zone(name: str | None) -> tzinfo | None:
             hours, _, minutes = name[1:].partition(":")
             offset = timedelta(hours=int(hours), minutes=int(minutes or 0))
             return timezone(-offset if name[0] == "-" else offset)
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:
             raise ConfigError(f"{name!r} is no offset such as +01:00", key="time.zone") from error
     try:
         return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError) as error:
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:  # a name is looked up as a path
         raise ConfigError(
             f"{name!r} is no time zone: UTC, +01:00 or Europe/Berlin", key="time.zone"
         ) from error

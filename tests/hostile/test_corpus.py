@@ -20,6 +20,10 @@ TABLE = (
     b'"kernel.all.cpu.sys","kernel.all.cpu.idle"\n'
 )
 OLD = b"%s-01-01T00:00:01Z " + b"1 " * 17 + b"\n%s-01-01T00:00:02Z " + b"1 " * 17
+MAPPING = (
+    b'host = "h"\n[time]\ncolumn = "t"\nzone = "%s"\n[[sections]]\n[[sections.columns]]\ncolumn = "v"\n'
+    b'to = "mem_free_bytes"\nkind = "level"\n\x1et,v\n2026-01-01T00:00:00,1\n'
+)
 LATE = b'{"date":"9999-01-01T00:00:00Z","attrs":{}}'
 FOUND = (
     ("imports", TABLE + b"1013-11-30T18:42:40,1,1,1,1,1,1\n2026-11-30T18:42:40,1,1,1,1,1,1\n"),
@@ -27,8 +31,11 @@ FOUND = (
     ("imports", OLD % (b"9999", b"9999")),
     ("drives", b'{"data":{"device":{"device_name":"sda"},"smart_results":[' + LATE + b"]}}"),
     ("words", b"h:" + b"9" * 5000),
+    ("mappings", MAPPING % b"Europe"),
+    ("mappings", MAPPING % (b"U" * 300)),
+    ("mappings", MAPPING % b"+99999999999999:00"),
 )
-"""What was found by fuzzing, made small, and what is like it: times and numbers beyond 64 bits."""
+"""What was found by fuzzing, made small, and what is like it: times beyond 64 bits, zones that are no files."""
 
 
 @pytest.mark.parametrize(("name", "data"), FOUND)
