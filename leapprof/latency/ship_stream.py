@@ -228,8 +228,9 @@ def _translated(timeout_s: float) -> Iterator[None]:
         if error.sent is not None and error.sent.code == _TOO_BIG:
             raise ProbeError(Failure.TOO_LARGE, f"a message is over {MAX_MESSAGE_BYTES} bytes") from error
         raise ProbeError(Failure.CLOSED, "the connection was closed") from error
-    except WebSocketException as error:
-        said = str(error.__cause__ or error)
+    except (WebSocketException, AssertionError) as error:
+        # websockets 17.4 asserts that a server does not close before it has read the handshake
+        said = str(error.__cause__ or error) or "closed before the handshake"
         raise ProbeError(Failure.PROTOCOL, f"it speaks no websocket: {quoted(said)}") from error
     except socket.gaierror as error:
         raise ProbeError(Failure.NAME, f"the name has no address ({error})") from error
