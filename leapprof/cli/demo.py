@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from typing import Annotated
 import typer
 
 from leapprof.cli.demo_progress import Progress, progress
+from leapprof.cli.signals import terminated_like_interrupted
 from leapprof.errors import ConfigError, InterruptedRunError
 from leapprof.model import Frame
 from leapprof.model.access import HostConfig, NodeosSelector
@@ -145,14 +145,13 @@ def cleaned_up(root: Path) -> Iterator[None]:
     Raises:
         InterruptedRunError: Ctrl-C or SIGTERM.
     """
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise InterruptedRunError(str(root)) from None
-    finally:
-        remove_state(root / "standin")
-        signal.signal(signal.SIGTERM, before)
+    with terminated_like_interrupted():
+        try:
+            yield
+        except KeyboardInterrupt:
+            raise InterruptedRunError(str(root)) from None
+        finally:
+            remove_state(root / "standin")
 
 
 def record_phases(root: Path, plan: DemoPlan, shown: Progress) -> tuple[Path, Path]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from leapprof.assess.load import load
 from leapprof.assess.probe_runs import standings_of
+from leapprof.cli.signals import terminated_like_interrupted
 from leapprof.cli.values import parse_duration_s
 from leapprof.errors import ConfigError, InterruptedRunError, StoreError, printable
 from leapprof.latency import request as request_probe
@@ -194,7 +195,7 @@ def run_probe(
         command=shlex.join(["leapprof", *sys.argv[1:]]),
     )
     interrupted = False
-    with recorded(facts, counted) as writer:
+    with terminated_like_interrupted(), recorded(facts, counted) as writer:
         try:
             probe(writer, first)
         except KeyboardInterrupt:

@@ -252,7 +252,8 @@ def test_a_busy_host_is_named(tmp_path):
         run("request", f"http://127.0.0.1:{port}", "--out", tmp_path, *SHORT, "--host-recording", sample)
 
 
-def test_an_interrupted_run_keeps_what_was_measured(tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_keeps_what_was_measured(tmp_path, number):
     """Exit code 130, the recording is closed and holds the requests so far."""
     program = "import sys; from leapprof.cli.main import main; main()"
     with serving(DelayedApi()) as port:
@@ -265,7 +266,7 @@ def test_an_interrupted_run_keeps_what_was_measured(tmp_path):
         while not list(tmp_path.glob("*/recording.json")) and time.monotonic() < end_s:
             time.sleep(0.1)
         time.sleep(1.5)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "what was recorded is kept" in said
