@@ -70,7 +70,7 @@ def kill_at_a_random_moment(out: Path, rng: random.Random) -> tuple[Path, int, i
 
 @pytest.mark.timeout(300 + 10 * KILLS)
 def test_kill_9_at_random_moments(tmp_path: Path, figure: Callable[[str], None]) -> None:
-    """The recording opens; what had arrived is read without a hole (an agent sends up to five seconds at once)."""
+    """The recording opens; what had arrived is read without a hole (an agent keeps back a second at most)."""
     generators = [random.Random(number) for number in range(KILLS)]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         killed = list(
