@@ -4,6 +4,7 @@ Allocators (Arrow's and libc's) keep for each thread what it once needed: with a
 that would be a hundred times the memory of one seal.
 """
 
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -13,5 +14,10 @@ _THREAD = ThreadPoolExecutor(1, thread_name_prefix="leapprof-seal")
 
 
 def in_sealing_thread(work: Callable[[], T]) -> T:
-    """Return what a function returns, or raise what it raises, after the sealing thread has called it."""
+    """Return what a function returns, or raise what it raises, after the sealing thread has called it.
+
+    The main thread calls it itself: it seals one recording after the other, and Ctrl-C may come there at any moment.
+    """
+    if threading.current_thread() is threading.main_thread():
+        return work()
     return _THREAD.submit(work).result()
