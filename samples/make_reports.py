@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from leapprof.assess.compare import compare, compare_cut
+from leapprof.assess.control import with_neighbour
 from leapprof.assess.load import load
 from leapprof.assess.material import CompareOptions
 from leapprof.assess.pairs import compare_pairs
@@ -48,6 +49,13 @@ def _percent(metric: MetricComparison) -> str:
     assert metric.before is not None
     assert metric.after is not None
     return f"{significant(metric.before.mean)} % → {significant(metric.after.mean)} %"
+
+
+def _two_hours() -> Comparison:
+    folder, control = "standin-two-hours", "b"
+    comparison = with_neighbour(_pair(f"{folder}/before", f"{folder}/after"), control)
+    repeat = f"leapprof compare samples/{folder}/before samples/{folder}/after --control-nodeos {control}"
+    return replace(comparison, repeat=(*comparison.repeat[:-1], repeat))
 
 
 def _eos_month() -> Comparison:
@@ -204,6 +212,7 @@ CASES = (
             "standin-abab/4-mapped_private",
         ),
     ),
+    ReportCase(folder="standin-two-hours", make=_two_hours),
     ReportCase(
         folder="standin-same-private",
         make=lambda: _pair("standin-abab/2-mapped_private", "standin-abab/4-mapped_private"),

@@ -74,6 +74,18 @@ def test_every_pair_of_the_samples_says_what_was_reviewed(folder):
     assert kept[folder] == said(folder)
 
 
+def test_of_two_nodes_the_changed_one_improved_and_the_other_did_not_move():
+    """Two real hours: the writes of a's state fell beyond its control, b's are unchanged, and each is told apart."""
+    found = comparison("standin-two-hours")
+    writes = {m.subject.device: m for m in found.metrics if m.name == "device.write_bytes_per_s"}
+    assert writes["loop0"].verdict == "improved"
+    assert writes["loop0"].adjusted_for.startswith("beyond the control b, which moved by ")
+    assert writes["loop2"].verdict == "unchanged"
+    assert "state, blocks of a" in found.headline[1]
+    cpu = {m.subject.nodeos: m.verdict for m in found.metrics if m.name == "nodeos.cpu_cores"}
+    assert cpu == {"a": "unchanged", "b": "unchanged"}
+
+
 def test_the_published_cases_end_as_they_deserve():
     """EOS: CPU and writes down, the silent default is named. WAX: CPU up, the thread options are named."""
     eos = comparison("eosphere-cpu")
