@@ -13,6 +13,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.parse
 import urllib.request
@@ -46,6 +47,7 @@ LEAST_INSIDE = 0.93
 """Share of the hosts' 95 % intervals that must hold the truth."""
 TICKS_PER_S = 100
 PATIENCE_S = 1200.0
+WATCH_S = 0.05
 Times = NDArray[np.int64]
 
 
@@ -121,11 +123,12 @@ def _copy(url: str, first: str, others: list[str], times: Times) -> None:
 
 
 def _missing(url: str, names: list[str], times: Times) -> list[str]:
-    """Return the hosts of which the server has not the last sample of every series."""
-    query = f'count({{instance=~"{"|".join(names)}"}}) by (instance)'
-    asked = urllib.parse.urlencode({"query": query, "time": int(times[-1])})
+    """Return the hosts of which the server has not every sample once."""
+    span_s = int(times[-1] - times[0]) + 1
+    query = f'sum by (instance) (count_over_time({{instance=~"{"|".join(names)}"}}[{span_s}s]))'
+    asked = urllib.parse.urlencode({"query": query, "time": int(times[-1]), "nocache": "1"})
     result = json.loads(_send(f"{url}/api/v1/query?{asked}"))["data"]["result"]
-    whole = {one["metric"]["instance"] for one in result if int(one["value"][1]) == SERIES}
+    whole = {one["metric"]["instance"] for one in result if int(one["value"][1]) == SERIES * times.size}
     return [name for name in names if name not in whole]
 
 
@@ -190,31 +193,58 @@ def wrong(answer: dict[str, Any], hosts: dict[str, PlannedHost]) -> list[str]:
     return found
 
 
-def server_cost(server: str, directory: Path) -> tuple[float, float]:
-    """Return the peak memory in MB and the CPU seconds of the server that works in a directory."""
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            command = (process / "cmdline").read_bytes().decode()
-            status, stat = (process / "status").read_text(), (process / "stat").read_text()
-        except OSError:
-            continue
-        if command.startswith(server) and str(directory) in command:
-            ticks = stat.rpartition(")")[2].split()[11:13]
-            peak_kb = int(status.partition("VmHWM:")[2].split()[0])
-            return peak_kb * 1024 / 1e6, sum(map(int, ticks)) / TICKS_PER_S
-    return float("nan"), float("nan")
+class Watched:
+    """A server while it is asked: its CPU, and how much memory it took beside its mapped files. Use with ``with``."""
+
+    def __init__(self, server: str, directory: Path) -> None:
+        """Find the process that works in a directory."""
+        self._process = next(
+            process
+            for process in Path("/proc").glob("[0-9]*")
+            if _command(process).startswith(server) and str(directory) in _command(process)
+        )
+        self.peak_mb = 0.0
+        self.cpu_s = 0.0
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+
+    def __enter__(self) -> "Watched":
+        self.cpu_s = -self._cpu_s()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+        self.cpu_s += self._cpu_s()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(WATCH_S):
+            status = (self._process / "status").read_text()
+            anonymous_kb = int(status.partition("RssAnon:")[2].split()[0])
+            self.peak_mb = max(self.peak_mb, anonymous_kb * 1024 / 1e6)
+
+    def _cpu_s(self) -> float:
+        stat = (self._process / "stat").read_text()
+        return sum(map(int, stat.rpartition(")")[2].split()[11:13])) / TICKS_PER_S
+
+
+def _command(process: Path) -> str:
+    try:
+        return (process / "cmdline").read_bytes().decode()
+    except OSError:
+        return ""
 
 
 def measured(server: str, directory: Path, url: str, hosts: dict[str, PlannedHost], days: float) -> None:
     """Compare twice, print what it took, and fail where the answer is not the truth."""
     change_s = START + int(days * DAY_S) // 2
     for attempt in ("first", "again"):
-        before_s = server_cost(server, directory)[1]
-        answer, cost = measure(url, hosts, change_s, days)
-        peak_mb, cpu_s = server_cost(server, directory)
+        with Watched(server, directory) as watched:
+            answer, cost = measure(url, hosts, change_s, days)
         shown = ", ".join(f"{key} {value:.2f}" for key, value in cost.items())
         print(
-            f"  {attempt}: {shown}, server peak_mb {peak_mb:.0f}, server cpu_s {cpu_s - before_s:.1f}",
+            f"  {attempt}: {shown}, server peak_mb {watched.peak_mb:.0f}, server cpu_s {watched.cpu_s:.1f}",
             flush=True,
         )
     if found := wrong(answer, hosts):
