@@ -173,7 +173,7 @@ def judge(effect: Effect, p_adjusted: float | None, sides: Sides, traits: Traits
     flags = [*_flags(sides), *sides.confounded]
     short = have_s < design_s * ROUNDING
     grade = Grade.PRELIMINARY if short or flags else Grade.FULL
-    verdict, text = _settled(allowing(effect, sides, grade), p_adjusted, traits)
+    verdict, text = _settled(allowing(effect, sides, grade), p_adjusted, traits, grade)
     memory = "this metric's memory asks for"
     why = [f"{format_duration(have_s)} of the {format_duration(design_s)} that {memory}"] * short
     settled = grade is Grade.FULL and verdict in _SETTLED
@@ -238,30 +238,32 @@ def settle(effect: Effect, p_adjusted: float | None, traits: Traits, grade: Grad
     if grade is Grade.TOO_SHORT or effect.ci95 is None:
         return Verdict.INCONCLUSIVE, "too little data for an interval"
     interval = effect.ci95 if grade is Grade.FULL else widened(effect.value, effect.ci95)
-    return _settled(Effect(value=effect.value, ci95=interval), p_adjusted, traits)
+    return _settled(Effect(value=effect.value, ci95=interval), p_adjusted, traits, grade)
 
 
-def _settled(effect: Effect, p_adjusted: float | None, traits: Traits) -> tuple[Verdict, str]:
+def _settled(effect: Effect, p_adjusted: float | None, traits: Traits, grade: Grade) -> tuple[Verdict, str]:
     """Return verdict and reason of an interval that allows for everything, after Holm."""
     assert effect.ci95 is not None
-    verdict, text = _verdict(effect.ci95, traits)
+    # Beside it the interval of the difference is printed, which may say something else than the wider one.
+    name = "interval" if grade is Grade.FULL else "interval, widened for being preliminary,"
+    verdict, text = _verdict(effect.ci95, traits, name)
     if verdict in _PROVEN and p_adjusted is not None and p_adjusted > ALPHA:
         return Verdict.INCONCLUSIVE, "not certain once all headline metrics are counted (Holm)"
     return verdict, text
 
 
-def _verdict(interval: Interval, traits: Traits) -> tuple[Verdict, str]:
-    """Return what an interval of a difference says against the threshold."""
+def _verdict(interval: Interval, traits: Traits, name: str) -> tuple[Verdict, str]:
+    """Return what an interval of a difference says against the threshold; the reason calls it by that name."""
     delta = traits.threshold
     if interval.low > delta or interval.high < -delta:
-        text = "the whole interval lies beyond the difference that matters"
+        text = f"the whole {name} lies beyond the difference that matters"
         return _direction(traits.better, rose=interval.low > delta), text
     if -delta <= interval.low and interval.high <= delta:
-        return Verdict.UNCHANGED, "the whole interval lies within the difference that matters"
+        return Verdict.UNCHANGED, f"the whole {name} lies within the difference that matters"
     if interval.low > 0 or interval.high < 0:
         word = "higher" if interval.low > 0 else "lower"
         return Verdict.CHANGED, f"certainly {word}, but whether by an amount that matters is open"
-    return Verdict.INCONCLUSIVE, "too little data: the interval holds both no change and one that matters"
+    return Verdict.INCONCLUSIVE, f"too little data: the {name} holds both no change and one that matters"
 
 
 def _direction(better: Better, *, rose: bool) -> Verdict:
