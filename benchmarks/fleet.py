@@ -1,6 +1,6 @@
 """What a fleet costs: generated history of many hosts in a real server, compared by `leapprof fleet`, and checked.
 
-    nice -n 19 taskset -c 1 python -m benchmarks.fleet --hosts 1000 --distinct 100 --days 30 --scrape 15
+    nice -n 19 taskset -c 1 python -m benchmarks.fleet --hosts 1000 --distinct 40 --days 30 --scrape 15
 
 Run by hand: that line makes 2.9 thousand million samples, which takes most of an hour and 4 GB below /tmp. It prints
 time and memory of the comparison and of the server, and the bytes between them. Of --hosts hosts --distinct are
