@@ -1,13 +1,15 @@
 """Sealed tables as numpy arrays: files are decoded two at a time, and each column is joined once.
 
 pyarrow decodes without the interpreter's lock, so two threads use two cores. What a file holds of other subjects
-is not kept, nor is a mask for a column that has no missing value.
+is not kept (nor decoded, where it has row groups of its own), nor is a mask for a column that has no missing value.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,10 +80,19 @@ def open_parquet(path: Path, coded: Sequence[str] = ()) -> "pa.parquet.ParquetFi
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    with _refused(path):
+        return pq.ParquetFile(pa.OSFile(str(path)), read_dictionary=list(coded))
+
+
+@contextmanager
+def _refused(path: Path) -> Iterator[None]:
+    """Turn what pyarrow says of a file into StoreError; names and texts that are no UTF-8 it finds late."""
+    import pyarrow as pa
+
     with translated(path):
         try:
-            return pq.ParquetFile(pa.OSFile(str(path)), read_dictionary=list(coded))
-        except pa.ArrowException as error:
+            yield
+        except (pa.ArrowException, UnicodeDecodeError) as error:
             raise StoreError(str(path), _damaged(error)) from error
 
 
@@ -110,22 +121,37 @@ def read_tables(
 
 
 def _read_file(path: Path, columns: Sequence[str] | None, wheres: Sequence[Where]) -> list[_Part]:
-    import pyarrow as pa
+    with _refused(path):
+        data = _decoded(path, columns, wheres)
+        numbers, words = _from_arrow(data)
+    return [_part(numbers, words, _rows_of(words, where, data.num_rows)) for where in wheres]
 
+
+def _decoded(path: Path, columns: Sequence[str] | None, wheres: Sequence[Where]) -> "pa.Table":
+    """Return the row groups of a file that may hold rows of the subjects."""
     file = open_parquet(path)
     wanted = None if columns is None else frozenset(columns)
     names = [f.name for f in file.schema_arrow if wanted is None or f.name in wanted or _always(f)]
-    text_chunks = list(_text_chunks(file))
+    groups = [list(_text_chunks(file.metadata.row_group(n))) for n in range(file.metadata.num_row_groups)]
+    text_chunks = list(chain.from_iterable(groups))
     _check_size(path, file.metadata.num_rows, len(names), text_chunks)
     # Ours have no dictionary: one word of it could be repeated without end.
     coded = sorted({chunk.path_in_schema for chunk in text_chunks if chunk.has_dictionary_page})
-    with translated(path):
-        try:
-            data = (open_parquet(path, coded) if coded else file).read(columns=names, use_threads=False)
-        except pa.ArrowException as error:
-            raise StoreError(str(path), _damaged(error)) from error
-    numbers, words = _from_arrow(data)
-    return [_part(numbers, words, _rows_of(words, where, data.num_rows)) for where in wheres]
+    some = [n for n, chunks in enumerate(groups) if _may_hold(chunks, wheres)]
+    opened = open_parquet(path, coded) if coded else file
+    return opened.read_row_groups(some, columns=names, use_threads=False)
+
+
+def _may_hold(chunks: "Sequence[pa.parquet.ColumnChunkMetaData]", wheres: Sequence[Where]) -> bool:
+    """Return whether the statistics of a row group leave room for rows of a subject; without any they do."""
+    told = {chunk.path_in_schema: chunk.statistics for chunk in chunks if chunk.is_stats_set}
+    # As bytes, which is how they are ordered: what a forger wrote need not be UTF-8.
+    bounds = {name: (found.min_raw, found.max_raw) for name, found in told.items() if found.has_min_max}
+    return any(all(_within(bounds.get(name), wanted) for name, wanted in where.items()) for where in wheres)
+
+
+def _within(bounds: tuple[bytes, bytes] | None, wanted: str) -> bool:
+    return bounds is None or bounds[0] <= wanted.encode(errors="surrogatepass") <= bounds[1]
 
 
 def _check_size(
@@ -146,11 +172,9 @@ def _check_size(
         raise StoreError(str(path), problem)
 
 
-def _text_chunks(file: "pa.parquet.ParquetFile") -> "Iterator[pa.parquet.ColumnChunkMetaData]":
-    groups = (file.metadata.row_group(number) for number in range(file.metadata.num_row_groups))
-    for group in groups:
-        chunks = (group.column(number) for number in range(group.num_columns))
-        yield from (chunk for chunk in chunks if chunk.physical_type == "BYTE_ARRAY")
+def _text_chunks(group: "pa.parquet.RowGroupMetaData") -> "Iterator[pa.parquet.ColumnChunkMetaData]":
+    chunks = (group.column(number) for number in range(group.num_columns))
+    return (chunk for chunk in chunks if chunk.physical_type == "BYTE_ARRAY")
 
 
 def _always(wanted: "pa.Field") -> bool:

@@ -1,7 +1,8 @@
 """Tests of the reading of sealed tables: what is read of many files at once is what each file says, row by row."""
 
+import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from leapprof.errors import StoreError
 from leapprof.model import Column, Table
+from leapprof.store import segments as segments_module
 from leapprof.store.reading import Where, read_tables
 from leapprof.store.segments import SegmentRange, list_segments, write_segment
 
@@ -41,9 +43,16 @@ def segment(draw: st.DrawFn, first: int) -> Table:
     texts = {"device": draw(st.lists(st.sampled_from(DEVICES), min_size=rows, max_size=rows))}
     if draw(st.booleans()):
         texts["nodeos"] = draw(st.lists(st.sampled_from(NODEOS), min_size=rows, max_size=rows))
+    return table_of(integers, texts)
+
+
+def table_of(
+    integers: Mapping[str, Sequence[int | None]], texts: Mapping[str, Sequence[str | None]]
+) -> Table:
+    """Return a table of devices; None is not present."""
     return Table(
         name="device",
-        rows=rows,
+        rows=len(integers["seq"]),
         integers={
             name: Column(
                 values=np.array([v or 0 for v in values], dtype=np.int64),
@@ -85,22 +94,93 @@ def rows_of(table: Table) -> list[Row]:
     made=segments(),
     columns=st.none() | st.lists(st.sampled_from(COUNTERS), unique=True),
     wheres=st.lists(
-        st.sampled_from(({}, {"device": "sda"}, {"device": "sdb"}, {"device": "sda", "nodeos": "eos"})),
+        st.sampled_from(
+            ({}, {"device": "sda"}, {"device": "sdb"}, {"device": "sda", "nodeos": "eos"}, {"nodeos": "wax"})
+        ),
         min_size=1,
         max_size=3,
     ),
+    group_rows=st.integers(1, 4),
 )
 def test_rows_are_those_of_the_files(
-    made: list[Table], columns: list[str] | None, wheres: list[Where]
+    made: list[Table], columns: list[str] | None, wheres: list[Where], group_rows: int
 ) -> None:
-    """For any segments: every subject has the rows, holes and columns that a plain reader finds."""
+    """For any segments: every subject has the rows, holes and columns that a plain reader finds.
+
+    They are the same, in the same order, in files of one row group (all that older ones are) as of one a subject.
+    """
     with tempfile.TemporaryDirectory() as directory:
-        for number, table in enumerate(made, start=1):
-            write_segment(Path(directory), number, [table], RANGE)
-        paths = [file.path for file in list_segments(Path(directory))]
-        found = read_tables(paths, "device", columns, wheres)
-        expected = [plainly(paths, columns, where) for where in wheres]
-    assert [rows_of(table) for table in found] == expected
+        mixed, grouped = (written(Path(directory) / str(rows), made, rows) for rows in (10**9, group_rows))
+        assert all(pq.ParquetFile(path).num_row_groups == 1 for path in mixed)
+        expected = [plainly(mixed, columns, where) for where in wheres]
+        for paths in (mixed, grouped):
+            assert [rows_of(table) for table in read_tables(paths, "device", columns, wheres)] == expected
+
+
+def written(directory: Path, tables: Sequence[Table], group_rows: int) -> list[Path]:
+    """Write segments whose row groups have so many rows at least."""
+    directory.mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(segments_module, "_GROUP_ROWS", group_rows)
+        for number, table in enumerate(tables, start=1):
+            write_segment(directory, number, [table], RANGE)
+    return [file.path for file in list_segments(directory)]
+
+
+def devices(directory: Path, rows: int) -> Path:
+    """Write one segment of three devices."""
+    integers = dict.fromkeys((*KEYS, "reads_total"), range(3 * rows))
+    write_segment(directory, 1, [table_of(integers, {"device": ["sda", "sdb", "sdc"] * rows})], RANGE)
+    return directory / "device-0001.parquet"
+
+
+def test_one_device_is_read_without_decoding_the_others(tmp_path: Path) -> None:
+    """What is damaged of a device is no hindrance to reading another."""
+    path = devices(tmp_path, 2000)
+    first = pq.ParquetFile(path).metadata.row_group(0).column(0)
+    start, size = first.data_page_offset, first.total_compressed_size
+    data = bytearray(path.read_bytes())
+    data[start : start + size] = bytes(size)
+    path.write_bytes(data)
+    (found,) = read_tables([path], "device", ("reads_total",), [{"device": "sdb"}])
+    assert found.integers["reads_total"].values.tolist() == list(range(1, 6000, 3))
+    for damaged in ({"device": "sda"}, {}):
+        with pytest.raises(StoreError, match=r"device-0001\.parquet"):
+            read_tables([path], "device", ("reads_total",), [damaged])
+
+
+def test_small_subjects_share_a_row_group(tmp_path: Path) -> None:
+    """A row group costs bytes: few rows are not worth one, and then no statistics are either."""
+    file = pq.ParquetFile(devices(tmp_path, 300))
+    assert file.num_row_groups == 1
+    group = file.metadata.row_group(0)
+    assert not any(group.column(number).is_stats_set for number in range(group.num_columns))
+
+
+@pytest.mark.parametrize("lie", [b"zzz", b"\xff\xfe\xfd", b"\0\0\0"])
+def test_statistics_that_lie_hide_rows_and_do_no_other_harm(tmp_path: Path, lie: bytes) -> None:
+    """Who forges a file hides its own rows: those of others, and all where all are asked for, are as they were."""
+    path = devices(tmp_path, 1100)
+    data = path.read_bytes()
+    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    path.write_bytes(data[:footer] + data[footer:].replace(b"sda", lie))
+    asked: list[Where] = [{"device": "sda"}, {"device": "sdb"}, {"device": "\udcff"}]
+    rows = [read_tables([path], "device", None, [where])[0].rows for where in asked]
+    assert rows == [0, 1100, 0]
+    assert read_tables([path], "device", None, [{}])[0].rows == 3300
+
+
+@pytest.mark.parametrize("at", range(4))
+def test_a_name_that_is_no_text_is_refused(tmp_path: Path, at: int) -> None:
+    """Of a column, as the schema and as each of the row groups has it."""
+    path = devices(tmp_path, 1100)
+    data = bytearray(path.read_bytes())
+    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    places = [found.start() for found in re.finditer(b"device", data) if found.start() > footer]
+    data[places[at]] = 0xFF
+    path.write_bytes(data)
+    with pytest.raises(StoreError, match=r"device-0001\.parquet: is damaged"):
+        read_tables([path], "device", None, [{"device": "sda"}])
 
 
 def test_a_file_of_several_row_groups_and_narrow_integers_is_read(tmp_path: Path) -> None:
