@@ -202,6 +202,7 @@ def endless(connection):
     connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
     while True:
         connection.sendall(b"x" * 65536)
+        time.sleep(0.001)  # or its size would be noticed first
 
 
 @pytest.mark.parametrize(

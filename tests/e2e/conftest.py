@@ -2,6 +2,7 @@
 
 import functools
 import signal
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -36,9 +37,15 @@ class Troubled:
 
 
 @pytest.fixture(scope="session")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """Everything that runs; a key is planted where leapprof could find one."""
-    with laboratory(tmp_path_factory.mktemp("lab"), unprivileged_user()) as running:
+def lab() -> Iterator[Lab]:
+    """Everything that runs; a key is planted where leapprof could find one.
+
+    Its directory lies outside of pytest's, whose mode every further run of pytest resets: another user has to get in.
+    """
+    with (
+        tempfile.TemporaryDirectory(prefix="leapprof-lab-") as directory,
+        laboratory(Path(directory), unprivileged_user()) as running,
+    ):
         yield running
 
 

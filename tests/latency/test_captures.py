@@ -84,7 +84,7 @@ def test_two_captures_compare_like_any_recordings(tmp_path):
 
 @pytest.mark.skipif(shutil.which("tcpdump") is None, reason="not installed: tcpdump")
 def test_tcpdump_on_this_machine_sees_a_planted_delay(tmp_path):
-    """5 ms within 0.2 ms of what the relay measured itself."""
+    """5 ms within 0.2 ms of what the relay measured itself; within 4 % where a busy machine holds it longer."""
     to_port, file = free_port(), tmp_path / "live.pcap"
     relay = Relay(to_port, delay_s=lambda: 0.005)
     ports = f"udp port {relay.port} or udp port {to_port}"
@@ -105,7 +105,7 @@ def test_tcpdump_on_this_machine_sees_a_planted_delay(tmp_path):
         file, file, "--in-port", relay.port, "--out-port", to_port, "--out", tmp_path / "rec", "--json"
     )
     (line,) = json.loads(result.stdout)
-    assert line["p50_s"] == pytest.approx(statistics.median(relay.held_s), abs=0.0002)
+    assert line["p50_s"] == pytest.approx(statistics.median(relay.held_s), rel=0.04, abs=0.0002)
     assert line["count"] + line["errors"] >= 39
 
 
