@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks import lab, machine
 from benchmarks.figures import Figure, Section, at_most
 from benchmarks.kernel import main_thread_ns
-from benchmarks.samplers import Samplers, samplers
+from benchmarks.samplers import Samplers, pcp, samplers
 from leapprof.units import NS_PER_S
 
 TITLE = "The observed host"
@@ -91,8 +91,8 @@ def measure(*, long: bool) -> Section:
     text = (
         f"One nodeos (the stand-in), {side.devices} block devices, {side.processes} processes, every reading of "
         f"the plan at its cadence, {seconds} s at 1 Hz; all samplers in the same run, each in a cgroup of "
-        "its own with what it starts. The agent's figures hold sshd's share (encryption and copying)."
-        + left_out
+        f"its own with what it starts (pmcd + pmlogger in {SLOPE_S} s after the others). The agent's figures hold "
+        "sshd's share (encryption and copying)." + left_out
     )
     return Section(title=TITLE, text=text, figures=tuple(figures), tail=_TAIL, where=machine.describe(load))
 
@@ -164,27 +164,34 @@ def side_by_side(directory: Path, seconds: int) -> SideBySide:
         shell = stack.enter_context(lab.sampling(directory, "sh", found))
         others: Samplers = stack.enter_context(samplers(directory, nodeos.process.pid, seconds))
         before = [Mark.of(python), Mark.of(shell)]
-        before_ns = [other.account.cpu_ns() for other in others.running]
-        time.sleep(seconds)
-        costs = {
-            other.name: Cost(
-                name=other.name,
-                ms_a_sample=(other.account.cpu_ns() - ns) / seconds / NS_PER_MS,
-                memory_mb=other.account.rss_bytes() / 1e6,
-                samples=seconds,
-            )
-            for other, ns in zip(others.running, before_ns, strict=True)
-        }
+        costs = _costs(others, seconds)
+        own = cost_since(before[0], python, "agent.py"), cost_since(before[1], shell, "agent.sh")
+        apart = stack.enter_context(pcp(directory))
         return SideBySide(
-            python=cost_since(before[0], python, "agent.py"),
-            shell=cost_since(before[1], shell, "agent.sh"),
-            others=costs,
-            left_out=others.left_out,
+            python=own[0],
+            shell=own[1],
+            others=costs | _costs(apart, SLOPE_S),
+            left_out=[*others.left_out, *apart.left_out],
             printed_ms=(python.meter.total().cpu_s or 0) * 1e3,
             kernel_ms=main_thread_ns(python.agent_pid) / NS_PER_MS,
             devices=len(Path("/proc/diskstats").read_text().splitlines()),
             processes=machine.process_count(),
         )
+
+
+def _costs(others: Samplers, seconds: int) -> dict[str, Cost]:
+    """Return what samplers cost in the seconds to come."""
+    before_ns = [other.account.cpu_ns() for other in others.running]
+    time.sleep(seconds)
+    return {
+        other.name: Cost(
+            name=other.name,
+            ms_a_sample=(other.account.cpu_ns() - ns) / seconds / NS_PER_MS,
+            memory_mb=other.account.rss_bytes() / 1e6,
+            samples=seconds,
+        )
+        for other, ns in zip(others.running, before_ns, strict=True)
+    }
 
 
 def slopes(directory: Path) -> Iterator[Figure]:

@@ -87,8 +87,16 @@ def samplers(directory: Path, pid: int, seconds: int) -> Iterator[Samplers]:
     with contextlib.ExitStack() as stack:
         _node_exporters(stack, found)
         _sysstat(stack, found, directory, pid, seconds)
-        _pcp(stack, found, directory)
         time.sleep(3)
+        yield found
+
+
+@contextlib.contextmanager
+def pcp(directory: Path) -> Iterator[Samplers]:
+    """Run pmcd and pmlogger at one sample a second: apart, for what they take makes every other dearer."""
+    found = Samplers()
+    with contextlib.ExitStack() as stack:
+        _pcp(stack, found, directory)
         yield found
 
 
