@@ -97,7 +97,10 @@ def measure(*, long: bool) -> Section:
     return Section(title=TITLE, text=text, figures=tuple(figures), tail=_TAIL, where=machine.describe(load))
 
 
+_COLD = "once a second every tick finds cold caches, and the kernel makes each text anew"
+_BYTE_BY_BYTE = "a shell reads byte by byte, and starts two programs a tick"
 _TAIL = (
+    "Where an exporter is less than so many times agent.py, it is agent.py that is too dear. "
     "The stand-in is no nodeos: the time that a question takes from nodeos's main thread is in every report "
     "(`cost`: questions, and the sum of their answer times). node_exporter is Debian's with its default collectors, "
     "and with those alone that read what our plan reads of a host; the agent reads each nodeos's process, cgroup, "
@@ -121,13 +124,12 @@ class SideBySide:
     def figures(self) -> Iterator[Figure]:
         """Yield the figures with their targets."""
         python, shell = self.python, self.shell
-        agent = (
-            f"agent {python.agent_ms or 0:.2f} ms, sshd {python.ms_a_sample - (python.agent_ms or 0):.2f} ms"
-        )
+        own_ms = python.agent_ms or 0.0
+        agent = f"agent {own_ms:.2f} ms, sshd {python.ms_a_sample - own_ms:.2f} ms; {_COLD}"
         yield at_most("agent.py, CPU", python.ms_a_sample, "ms a sample", PYTHON_MS, agent)
         yield at_most("agent.py, memory", python.memory_mb, "MB", MEMORY_MB)
         yield at_most("agent.py, on the wire", python.wire_bytes, "bytes a sample", PYTHON_WIRE_BYTES)
-        yield at_most("agent.sh, CPU", shell.ms_a_sample, "ms a sample", SH_MS)
+        yield at_most("agent.sh, CPU", shell.ms_a_sample, "ms a sample", SH_MS, _BYTE_BY_BYTE)
         yield at_most(
             "agent.sh, on the wire",
             shell.packed_bytes,

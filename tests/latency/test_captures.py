@@ -82,6 +82,7 @@ def test_two_captures_compare_like_any_recordings(tmp_path):
     assert metrics["latency.forward.error_percent"].before.mean == pytest.approx(5.0)
 
 
+@pytest.mark.quiet
 @pytest.mark.skipif(shutil.which("tcpdump") is None, reason="not installed: tcpdump")
 def test_tcpdump_on_this_machine_sees_a_planted_delay(tmp_path):
     """5 ms within 0.2 ms of what the relay measured itself; within 4 % where a busy machine holds it longer."""

@@ -178,6 +178,7 @@ def median_s(document, operation):
     return next(r["p50_s"] for r in document["subjects"] if r["operation"].startswith(operation))
 
 
+@pytest.mark.quiet
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
 @pytest.mark.parametrize(("low_s", "high_s", "within_s"), [(0.004, 0.006, 0.0002), (0.0002, 0.0002, 0.00002)])
 def test_a_planted_delay_comes_back_beside_a_null_relay(tmp_path, transport, low_s, high_s, within_s):

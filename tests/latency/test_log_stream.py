@@ -70,6 +70,7 @@ def until(condition):
         time.sleep(0.01)
 
 
+@pytest.mark.quiet
 def test_blocks_late_by_a_planted_time_come_back(tmp_path):
     """Lines written 20 ms after the block's time, every fifth 120 ms; the log's own figure stands beside it."""
     log = tmp_path / "nodeos.log"
@@ -158,6 +159,7 @@ def test_a_silent_log_is_a_loss_and_goes_on(tmp_path):
     assert received.gaps == 0
 
 
+@pytest.mark.quiet
 def test_two_logs_run_head_to_head(tmp_path):
     """The same block in both: the log that has it first wins."""
     logs = (tmp_path / "a.log", tmp_path / "b.log")

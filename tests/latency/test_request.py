@@ -55,6 +55,7 @@ def total(recording, name):
     return int(recording.table("latency").integers[name].values.sum())
 
 
+@pytest.mark.quiet
 def test_a_planted_delay_comes_back(tmp_path):
     """5 ms ± 1 ms more than the null case at the median, within 0.2 ms of what the server's own clock says."""
     rng, lock = np.random.default_rng(3), threading.Lock()

@@ -49,6 +49,7 @@ def median_ns(recording):
     return merged(decode(t).counts for t in recording.table("latency").texts["histogram"]).quantile(0.5)
 
 
+@pytest.mark.quiet
 @pytest.mark.skipif(bool(missing()), reason=missing() or "-")
 def test_a_planted_delay_of_the_network_comes_back(tmp_path):
     """2.5 ms in each direction against none: the median round trip differs by what the network really held back."""

@@ -111,6 +111,7 @@ def test_blocks_late_by_a_planted_time_come_back_at_their_quantiles(tmp_path):
     assert "no time server was asked" in manifest.notes["latency_clock"]
 
 
+@pytest.mark.quiet
 def test_head_to_head_finds_who_is_first_and_by_how_much():
     """The second endpoint is 5 ms ± 1 ms behind: within 0.2 ms of when both servers really sent, at the median."""
     rng = np.random.default_rng(7)

@@ -66,6 +66,7 @@ def slots_of(count, per_slot=1, every_s=0.02, first=100):
     return plan
 
 
+@pytest.mark.quiet
 def test_head_to_head_finds_who_is_first_and_by_how_much():
     """The second endpoint is 5 ms ± 1 ms behind: within 0.2 ms of when both servers really sent, at the median."""
     rng = np.random.default_rng(7)
