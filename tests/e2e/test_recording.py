@@ -124,7 +124,8 @@ def test_a_lost_connection_is_a_gap_and_no_spike(troubled, documents, host) -> N
     path = of(troubled.paths, host)
     document = documents(path)
     lost = [gap for gap in document["recording"]["gaps"] if gap["reason"] == "connection-lost"]
-    assert len(lost) == kinds(document).count("connection-lost") == 2
+    assert kinds(document).count("connection-lost") == 2
+    assert len(lost) in (1, 2)  # who is back before the next sample is due has missed none
     assert kinds(document).count("connection-restored") == 2
     loaded = load(path)
     for device in loaded.manifest.topology.physical():

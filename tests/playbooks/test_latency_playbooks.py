@@ -224,6 +224,7 @@ def exporting():
             server.shutdown()
 
 
+@pytest.mark.quiet
 @pytest.mark.skipif(bool(missing("prometheus")), reason=f"not installed: {missing('prometheus')}")
 def test_histogram(tmp_path):
     """A real Prometheus that scrapes a service is asked for the time of both phases."""
@@ -237,7 +238,7 @@ def test_histogram(tmp_path):
         with prometheus(tmp_path / "prometheus", config=config) as url:
             done = run(
                 tmp_path, "histogram", f"probes.0.of=['{url}']", "probes.0.options.block=1s",
-                "phase.duration=3s", "gates.settle.time=1s", f"change.command.to_b={change}",
+                "phase.duration=6s", "gates.settle.time=1s", f"change.command.to_b={change}",
                 f"change.command.to_a={change}",
             )  # fmt: skip
     assert done.code == CANNOT_TELL, done.err
