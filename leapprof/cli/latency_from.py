@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from leapprof.agent.plan import encode_plan
-from leapprof.cli.latency_run import Common, RttChoice
+from leapprof.cli.latency_run import Common, RttChoice, check_family
 from leapprof.config.inventory import resolve_hosts
 from leapprof.errors import ConfigError, LeapprofError, ParseError, SourceError, SourceTimeoutError, printable
 from leapprof.latency.endpoint import parse_host_port
@@ -38,11 +38,12 @@ def run_from(common: Common, choice: RttChoice, hosts: Sequence[str], inventory:
     from leapprof.cli.latency_table import print_table
 
     check_phase(common.phase)
+    check_family(choice.family)
     if len(choice.endpoints) != 1 or choice.tls or choice.duration is not None:
         raise ConfigError("takes one HOST:PORT, and neither --tls nor --duration", key="--from")
     plan = RemotePlan(
         endpoint=parse_host_port(choice.endpoints[0]),
-        family=_FAMILIES.get(choice.family, 0),
+        family=_FAMILIES[choice.family],
         count=choice.count,
         rate_per_s=choice.rate_per_s,
         timeout_s=common.timeout_s,

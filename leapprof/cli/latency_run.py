@@ -132,8 +132,7 @@ def run_rtt(common: Common, choice: RttChoice) -> None:
         InterruptedRunError: the operator ended it.
     """
     check_phase(common.phase)
-    if choice.family not in _FAMILIES:
-        raise ConfigError(f"{choice.family!r} is none of {', '.join(_FAMILIES)}", key="--family")
+    check_family(choice.family)
     endpoints = tuple(replace(parse_host_port(text), tls=choice.tls) for text in choice.endpoints)
     ways, left_out = rtt_probe.ways(endpoints, _FAMILIES[choice.family], common.timeout_s)
     attempts = choice.count * len(ways)
@@ -159,6 +158,16 @@ def run_rtt(common: Common, choice: RttChoice) -> None:
     run_probe(
         common, settings, 0.0, lambda writer, first: rtt_probe.run(plan, writer, first.monotonic_ns), left_out
     )
+
+
+def check_family(text: str) -> None:
+    """Refuse what is no family of addresses.
+
+    Raises:
+        ConfigError: see above.
+    """
+    if text not in _FAMILIES:
+        raise ConfigError(f"{text!r} is none of {', '.join(_FAMILIES)}", key="--family")
 
 
 def _duration_or_none_s(text: str, key: str) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from leapprof.assess.latency import delay_subjects, histogram_of
 from leapprof.assess.load import LoadedRecording, load
 from leapprof.assess.probe_runs import clock_and_validity, region_of, settings_text, standings_of
-from leapprof.errors import NotEnoughDataError
+from leapprof.errors import NotEnoughDataError, printable
 from leapprof.latency.blocks import QUANTILES
 from leapprof.model import Table
 from leapprof.units import NS_PER_S, format_duration, significant
@@ -45,7 +45,7 @@ def print_table(recordings: tuple[Path, ...], *, as_json: bool) -> None:
         NotEnoughDataError: a recording holds no delays.
     """
     lines = [line for path in recordings for line in _lines(load(path))]
-    sys.stdout.write(_json(lines) if as_json else "\n".join(_text(lines)) + "\n")
+    sys.stdout.write(_json(lines) if as_json else printable("\n".join(_text(lines))) + "\n")
 
 
 def print_made(directory: Path, *, as_json: bool) -> None:
@@ -54,12 +54,7 @@ def print_made(directory: Path, *, as_json: bool) -> None:
     if not as_json:
         findings = load(directory).manifest.findings
         lines = [f"{f.severity} {f.code}: {f.message} {f.hint}" for f in findings]
-        sys.stdout.write("\n".join([*lines, str(directory)]) + "\n")
-
-
-def table_text(recordings: tuple[Path, ...]) -> str:
-    """Return one line an operation and recording, and how each was made."""
-    return "\n".join(_text([line for path in recordings for line in _lines(load(path))])) + "\n"
+        sys.stdout.write(printable("\n".join([*lines, str(directory)])) + "\n")
 
 
 def _lines(recording: LoadedRecording) -> Iterator[Line]:
@@ -120,7 +115,7 @@ def _json(lines: list[Line]) -> str:
         }
         for line in lines
     ]
-    return json.dumps(rows, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(rows, indent=1) + "\n"
 
 
 def _text(lines: list[Line]) -> Iterator[str]:

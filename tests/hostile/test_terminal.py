@@ -225,6 +225,20 @@ def test_a_config_of_somebody_else_is_printed_with_escapes(tmp_path: Path) -> No
         check(done.out + done.err)
 
 
+def test_a_table_of_delays_is_printed_with_escapes(tmp_path: Path) -> None:
+    """A recording of somebody else, whose region is a sequence for the terminal."""
+    path = tmp_path / "rtt"
+    shutil.copytree(SAMPLES.parent / "latency" / "rtt" / "before", path)
+    manifest = json.loads((path / "recording.json").read_text())
+    manifest["host"]["facts"]["region"] = EVIL
+    (path / "recording.json").write_text(json.dumps(manifest))
+    for words in ((str(path),), (str(path), "--json")):
+        done = leapprof("latency", "table", *words)
+        assert done.code == 0, done.err
+        assert "owned" in done.out
+        check(done.out + done.err)
+
+
 def test_an_import_is_printed_with_escapes(tmp_path: Path) -> None:
     """Names of devices in a table in text, on the way in and when the recording is shown."""
     table, mapping, out = tmp_path / "t.csv", tmp_path / "m.toml", tmp_path / "out"

@@ -106,6 +106,8 @@ def test_what_cannot_be_reached_from_there_is_said(tmp_path):
         run("no-such-name.invalid:1", "--from", "local", "--out", tmp_path, "--count", 2)
     with pytest.raises(ConfigError, match="neither --tls"):
         run("127.0.0.1:1", "--from", "local", "--out", tmp_path, "--tls")
+    with pytest.raises(ConfigError, match="'5' is none of 4, 6, both"):
+        run("127.0.0.1:1", "--from", "local", "--out", tmp_path, "--family", "5")
     assert not list(Path(tmp_path).iterdir())
 
 
