@@ -1,6 +1,6 @@
 """Findings: what else differs between both sides and could explain the difference as well."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from leapprof.analysis.windows import hours_covered, share_hours
 from leapprof.assess.adjusting import LOAD_METRIC
@@ -63,12 +63,16 @@ def beside(
     facts: Sequence[FactDifference], changes: Sequence[ConfigChange], defaults: Sequence[ConfigChange]
 ) -> str | None:
     """Return the sentence that names what else changed than version and map mode; None where nothing did."""
-    named = [f"{c.option} {c.before or 'not set'} → {c.after or 'not set'}" for c in _others(changes)]
+    named = _told(_others(changes))
     named += [f"{f.name} {f.before} → {f.after}" for f in facts if f.changed and f.name in _FACTS]
-    silent = [f"{c.option} {c.before or 'not set'} → {c.after or 'not set'}" for c in defaults]
+    silent = _told(defaults)
     parts = [_listed(named)] if named else []
     parts += [f"defaults of the version: {_listed(silent)}"] if silent else []
     return f"Changed at the same time and possibly the cause: {'; '.join(parts)}." if parts else None
+
+
+def _told(changes: Iterable[ConfigChange]) -> list[str]:
+    return [f"{c.option} {c.before or 'not set'} → {c.after or 'not set'}" for c in changes]
 
 
 def _listed(named: Sequence[str]) -> str:

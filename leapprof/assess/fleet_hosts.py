@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from leapprof.analysis.compare import NORMAL_975, difference
@@ -129,8 +129,17 @@ def host_difference(
 
 def of_comparison(host: str, comparison: Comparison, *, is_control: bool) -> tuple[HostDifference, ...]:
     """Return the differences of a pair of recordings that a fleet is about."""
-    found = [d for m in comparison.metrics if (d := _of_metric(host, m, is_control=is_control)) is not None]
-    return tuple(_grouped(found, comparison))
+    of_states = devices_of_states(comparison.before.recording)
+    found = [
+        replace(one, group=_group(metric.subject, of_states))
+        for metric in comparison.metrics
+        if (one := _of_metric(host, metric, is_control=is_control)) is not None
+    ]
+    times = Counter((one.metric, one.group) for one in found)
+    # where two of a host would share a group, their names tell them apart
+    return tuple(
+        one if times[one.metric, one.group] == 1 else replace(one, group=one.subject) for one in found
+    )
 
 
 def _of_metric(host: str, metric: MetricComparison, *, is_control: bool) -> HostDifference | None:
@@ -172,24 +181,15 @@ def _own_name(subject: Subject) -> str:
     return " ".join(part for part in parts if part)
 
 
-def _grouped(found: list[HostDifference], comparison: Comparison) -> Iterator[HostDifference]:
-    """Yield the differences with their groups; where two of a host would share one, their names tell them apart."""
-    groups = [_group(one, comparison) for one in found]
-    times = Counter((one.metric, group) for one, group in zip(found, groups, strict=True))
-    for one, group in zip(found, groups, strict=True):
-        yield replace(one, group=group if times[one.metric, group] == 1 else one.subject)
+def _group(subject: Subject, of_states: Mapping[str, tuple[str, ...]]) -> str:
+    """Return what a subject is on every host.
 
-
-def _group(one: HostDifference, comparison: Comparison) -> str:
-    """Return what the subject of a difference is on every host."""
-    metric = next(
-        m for m in comparison.metrics if m.name == one.metric and _own_name(m.subject) == one.subject
-    )
-    subject = metric.subject
-    if subject.device is not None:
-        of_states = devices_of_states(comparison.before.recording)
-        if subject.device in of_states:
-            ids = of_states[subject.device]
-            return STATE if len(of_states) == 1 else f"{STATE} of {', '.join(ids)}"
-        return subject.role or subject.device
-    return subject.operation or ""
+    Args:
+        subject: of a metric of one host.
+        of_states: device right below a state → whose it is, on that host.
+    """
+    if subject.device is None:
+        return subject.operation or ""
+    if subject.device in of_states:
+        return STATE if len(of_states) == 1 else f"{STATE} of {', '.join(of_states[subject.device])}"
+    return subject.role or subject.device

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from leapprof.errors import StoreError
+from leapprof.units import NS_PER_S
 
 if TYPE_CHECKING:
     from leapprof.assess.many_hosts import HostsComparison
@@ -83,7 +84,7 @@ def _written(out: Path, ended_ns: int, write: Write) -> tuple[Path, ...]:
 
     The folder is dated by the end of the after recording, so that the same input gives the same name and bytes.
     """
-    date = datetime.fromtimestamp(ended_ns // 10**9, tz=UTC).strftime("%Y-%m-%d")
+    date = datetime.fromtimestamp(ended_ns // NS_PER_S, tz=UTC).strftime("%Y-%m-%d")
     for number in range(1, _MOST_FOLDERS):
         folder = out / f"compare-{date}-{number}"
         try:

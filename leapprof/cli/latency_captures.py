@@ -2,11 +2,11 @@
 
 import shlex
 import sys
+import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
-from leapprof.cli.latency_run import Common, busy_hosts
+from leapprof.cli.latency_run import Common, busy_hosts, validity_text
 from leapprof.errors import ConfigError, NotEnoughDataError
 from leapprof.latency.blocks import Blocks
 from leapprof.latency.captures import Matched, Seen, blocks_of, capture_findings, match, read_seen
@@ -90,7 +90,7 @@ def _write(common: Common, before: Seen, behind: Seen, matched: Matched) -> Path
             command=shlex.join(["leapprof", *sys.argv[1:]]),
             offset_s=None,
             wire_bytes=0,
-            taken_wall_ns=round(datetime.now(UTC).timestamp() * NS_PER_S),
+            taken_wall_ns=time.time_ns(),
         ),
         (blocks.take_all(end_s * NS_PER_S),),
         (*capture_findings(before, behind, matched), *busy),
@@ -101,7 +101,7 @@ def _write(common: Common, before: Seen, behind: Seen, matched: Matched) -> Path
 def _validity(common: Common, busy: list[Finding]) -> str:
     if not common.host_recordings:
         return "not known: captures do not say how busy their machine was; --host-recording does"
-    return "no: a host was above 80 % CPU" if busy else "yes: no host above 80 % CPU"
+    return validity_text(is_busy=bool(busy))
 
 
 def _at(wall_ns: int) -> Moment:

@@ -21,7 +21,7 @@ from leapprof.latency.machine import Moment
 from leapprof.latency.open_loop import Pace
 from leapprof.latency.recording import RunWriter
 from leapprof.recorder.naming import check_phase
-from leapprof.units import NS_PER_S, significant
+from leapprof.units import significant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ def run_forward(common: Common, choice: ForwardChoice) -> None:
 def _probe(plan: ForwardPlan, forwarder: Forwarder, writer: RunWriter, first: Moment) -> None:
     def seal() -> None:
         forwarder.settle(writer.blocks, first.monotonic_ns, time.monotonic_ns())
-        writer.seal(time.monotonic_ns() - round(2 * plan.pace.timeout_s * NS_PER_S))
+        writer.seal_complete(plan.pace.timeout_s)
 
     try:
         forwarder.run(writer.blocks, first.monotonic_ns, threading.Event(), lambda: writer.when_due(seal))

@@ -2,9 +2,9 @@
 
 import shlex
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -87,7 +87,7 @@ def run_histogram(server: "Server", choice: HistogramChoice) -> Path:
             command=shlex.join(["leapprof", *sys.argv[1:]]),
             offset_s=server.offset_s,
             wire_bytes=server.wire_bytes,
-            taken_wall_ns=round(datetime.now(UTC).timestamp() * NS_PER_S),
+            taken_wall_ns=time.time_ns(),
         ),
         tuple(run.table for run in runs),
         tuple(findings),

@@ -29,6 +29,7 @@ from leapprof.units import NS_PER_S, significant
 
 _FAMILIES = {"4": (AF_INET,), "6": (AF_INET6,), "both": (AF_INET, AF_INET6)}
 _NO_LIMIT = 10**9
+ONE_CLOCK = "one clock (CLOCK_MONOTONIC of the probing machine): no clock offset enters"
 START_IN_S = 0.2
 """Between opening the recording and the first attempt."""
 
@@ -256,11 +257,13 @@ def _busy_host(path: Path, block_s: float, from_wall_ns: int, to_wall_ns: int) -
 
 
 def _notes(writer: RunWriter) -> dict[str, str]:
-    valid = not any(f.code == "latency-host-busy" for f in writer.findings)
-    return {
-        "latency_valid": "yes: no host above 80 % CPU" if valid else "no: a host was above 80 % CPU",
-        "latency_clock": "one clock (CLOCK_MONOTONIC of the probing machine): no clock offset enters",
-    }
+    is_busy = any(f.code == "latency-host-busy" for f in writer.findings)
+    return {"latency_valid": validity_text(is_busy=is_busy), "latency_clock": ONE_CLOCK}
+
+
+def validity_text(*, is_busy: bool) -> str:
+    """Return whether a run can be believed, when it is known how busy its machines were."""
+    return "no: a host was above 80 % CPU" if is_busy else "yes: no host above 80 % CPU"
 
 
 def _print(common: Common, directory: Path, writer: RunWriter) -> None:

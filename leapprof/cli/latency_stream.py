@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 
-from leapprof.cli.latency_run import Common, run_probe
+from leapprof.cli.latency_run import ONE_CLOCK, Common, run_probe
 from leapprof.cli.latency_subscriptions import SubscriptionChoice, subscriptions_of
 from leapprof.cli.values import parse_duration_s
 from leapprof.errors import SourceError
@@ -115,7 +115,7 @@ def _ask_time(time_server: str | None, writer: RunWriter) -> Iterator[Finding]:
 
 def _clock_text(plan: StreamPlan, time_server: str | None, writer: RunWriter) -> str:
     if len(plan.subscriptions) > 1:
-        return "one clock (CLOCK_MONOTONIC of the probing machine): no clock offset enters"
+        return ONE_CLOCK
     if not writer.offsets:
         asked = "no time server was asked" if time_server is None else f"{time_server} did not answer"
         return f"wall clock against the sender's stamp; its error is not known: {asked}"

@@ -14,6 +14,7 @@ from leapprof.errors import NotEnoughDataError, ParseError, StoreError
 from leapprof.latency.blocks import Blocks, Subject
 from leapprof.latency.capture import CaptureFile
 from leapprof.latency.datagram import datagram_of
+from leapprof.latency.findings import Losses, loss_finding
 from leapprof.latency.forward import PROBE, RELAYED
 from leapprof.latency.wire import Failure
 from leapprof.model import Evidence, Finding, Severity, evidence
@@ -196,22 +197,14 @@ def blocks_of(matched: Matched, target: str, blocks: Blocks) -> None:
 
 def capture_findings(before: Seen, behind: Seen, matched: Matched) -> Iterator[Finding]:
     """Yield what limits what two captures tell."""
-    total = len(matched.pairs) + len(matched.lost)
-    if matched.lost or matched.reordered or matched.duplicates:
-        yield Finding(
-            code="latency-packets-lost",
-            severity=Severity.WARNING,
-            message=f"{behind.name}: {len(matched.lost)} of {total} packets lost, {matched.reordered} reordered, "
-            f"{matched.duplicates} repeated.",
-            hint="Look whether tcpdump dropped packets: it says so when it ends.",
-            evidence=evidence(
-                "count",
-                lost=len(matched.lost),
-                packets=total,
-                reordered=matched.reordered,
-                repeated=matched.duplicates,
-            ),
-        )
+    losses = Losses(
+        packets=len(matched.pairs) + len(matched.lost),
+        lost=len(matched.lost),
+        reordered=matched.reordered,
+        repeated=matched.duplicates,
+    )
+    if (found := loss_finding(losses, capture=behind.name)) is not None:
+        yield found
     if matched.backwards:
         yield Finding(
             code="latency-captures-of-two-clocks",

@@ -1,6 +1,7 @@
 """Whether a run can be believed: busy machines, a late probe, failed attempts, few values."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from leapprof.latency.blocks import Block, Subject, failures_text
 from leapprof.model import Evidence, Finding, Severity, evidence
@@ -33,6 +34,45 @@ def busy_finding(host: str, shares: Sequence[float]) -> Finding | None:
         evidence=(
             *evidence("count", busy_blocks=len(busy), blocks=len(shares)),
             *evidence("percent", busiest=100 * max(busy)),
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Losses:
+    """What became of packets that did not simply come out once, and in their order."""
+
+    packets: int
+    lost: int
+    reordered: int
+    repeated: int
+
+
+def loss_finding(losses: Losses, *, relay: str | None = None, capture: str = "") -> Finding | None:
+    """Return the finding that packets were lost, reordered or repeated; None when none was.
+
+    Args:
+        losses: how many.
+        relay: through which packets of our own went; None: live traffic was captured.
+        capture: name of the file behind the relay.
+    """
+    if not (losses.lost or losses.reordered or losses.repeated):
+        return None
+    return Finding(
+        code="latency-packets-lost",
+        severity=Severity.WARNING,
+        message=f"{relay or capture}: {losses.lost} of {losses.packets} packets lost, {losses.reordered} reordered, "
+        f"{losses.repeated} repeated.",
+        hint="Look whether tcpdump dropped packets: it says so when it ends."
+        if relay is None
+        else "Lower --rate to see whether the relay or this machine drops them.",
+        subject=relay,
+        evidence=evidence(
+            "count",
+            lost=losses.lost,
+            packets=losses.packets,
+            reordered=losses.reordered,
+            repeated=losses.repeated,
         ),
     )
 

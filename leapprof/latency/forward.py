@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from leapprof.errors import SourceError
 from leapprof.latency.blocks import Blocks, Subject
 from leapprof.latency.endpoint import Endpoint
+from leapprof.latency.findings import Losses, loss_finding
 from leapprof.latency.forward_paths import RELAYED_PATH, STRAIGHT_PATH, Paths, TcpPaths, UdpPaths
 from leapprof.latency.open_loop import Pace, Schedule
 from leapprof.latency.wire import Failure
@@ -238,23 +239,14 @@ class Forwarder:
 
 def forward_findings(plan: ForwardPlan, passage: Passage, floor_ns: float | None) -> Iterator[Finding]:
     """Yield what limits a run: loss, reordering, repetition, and the probe's own floor."""
-    sent = (passage.sent[RELAYED_PATH] + 1) // 2
-    if passage.lost or passage.reordered or passage.duplicates:
-        yield Finding(
-            code="latency-packets-lost",
-            severity=Severity.WARNING,
-            message=f"{plan.relay.authority}: {passage.lost} of {sent} packets lost, {passage.reordered} reordered, "
-            f"{passage.duplicates} repeated.",
-            hint="Lower --rate to see whether the relay or this machine drops them.",
-            subject=plan.relay.authority,
-            evidence=evidence(
-                "count",
-                lost=passage.lost,
-                packets=(passage.sent[RELAYED_PATH] + 1) // 2,
-                reordered=passage.reordered,
-                repeated=passage.duplicates,
-            ),
-        )
+    losses = Losses(
+        packets=(passage.sent[RELAYED_PATH] + 1) // 2,
+        lost=passage.lost,
+        reordered=passage.reordered,
+        repeated=passage.duplicates,
+    )
+    if (found := loss_finding(losses, relay=plan.relay.authority)) is not None:
+        yield found
     if floor_ns is not None:
         by = "the kernel" if passage.stamped_by_kernel else "the probe"
         yield Finding(

@@ -115,7 +115,11 @@ class RunWriter:
         Args:
             timeout_s: of an attempt; a block is complete when no attempt of it can be under way.
         """
-        self.when_due(lambda: self.seal(time.monotonic_ns() - round(2 * timeout_s * NS_PER_S)))
+        self.when_due(lambda: self.seal_complete(timeout_s))
+
+    def seal_complete(self, timeout_s: float) -> None:
+        """Seal the blocks of which no attempt can be under way, by the time-out of one."""
+        self.seal(time.monotonic_ns() - round(2 * timeout_s * NS_PER_S))
 
     def wait(self, threads: Sequence[threading.Thread], timeout_s: float) -> None:
         """Wait until threads have ended, and seal now and then what is complete.

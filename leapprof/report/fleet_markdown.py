@@ -66,7 +66,7 @@ def _each(view: HostsView) -> Iterable[str]:
     for row in (row for row in view.rows if row.headline):
         cells = [
             (
-                escaped(f"{line.host} {line.subject}".strip()) + (" (control)" if line.is_control else ""),
+                escaped(line.name) + (" (control)" if line.is_control else ""),
                 escaped(line.before),
                 escaped(line.after),
                 figure_cell(line.difference),

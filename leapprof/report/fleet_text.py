@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from leapprof.assess.fleet import Fleet
 from leapprof.model import Finding
 from leapprof.report.fleet_view import FleetRow, HostsView, fleet_rows
-from leapprof.report.terminal import finding_lines, wrapped
+from leapprof.report.terminal import finding_lines, opening_lines, wrapped
 from leapprof.report.view import FindingView, finding_view
 
 MOST_HOSTS = 40
@@ -22,12 +22,7 @@ def fleet_lines(found: Fleet, findings: Sequence[Finding]) -> list[str]:
 
 def hosts_lines(view: HostsView) -> list[str]:
     """Return the summary of a report of several hosts: headline, each host on it, what limits it."""
-    lines = wrapped(view.title, "", "  ")
-    for sentence in view.banner:
-        lines += wrapped(f"RECONSTRUCTED. {sentence}", "", "  ")
-    lines.append("")
-    for sentence in view.headline:
-        lines += wrapped(sentence, "- ", "  ")
+    lines = opening_lines(view.title, view.banner, view.headline)
     for row in (row for row in view.rows if row.headline):
         lines += ["", *_metric(row), *_hosts(row)]
     return [*lines, "", *_findings(f for f in (*view.findings, *view.shared) if f.severity != "info")]
@@ -50,7 +45,7 @@ def _hosts(row: FleetRow) -> list[str]:
     """Return a line for each host."""
     lines = []
     for line in row.lines[:MOST_HOSTS]:
-        name = f"{line.host} {line.subject}".strip() + (" (control)" if line.is_control else "")
+        name = line.name + (" (control)" if line.is_control else "")
         text = f"{name:<{LABEL_CHARS}} {line.before} → {line.after}, {line.difference.value} {line.sign} {line.verdict}"
         lines += wrapped(text, "      ", "        ")
     hidden = len(row.lines) - MOST_HOSTS

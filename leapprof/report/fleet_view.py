@@ -34,6 +34,11 @@ class HostLine:
     grade: str
     is_control: bool
 
+    @property
+    def name(self) -> str:
+        """Return the host, with its subject where it has one."""
+        return f"{self.host} {self.subject}".strip()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetRow:

@@ -1,6 +1,7 @@
 """ReportView → a short summary in plain text, for a terminal of 80 columns."""
 
 import textwrap
+from collections.abc import Iterable
 
 from leapprof.report.view import FindingView, ReportView
 from leapprof.report.view_metrics import MetricRow
@@ -70,12 +71,18 @@ def _checks(view: ReportView) -> list[str]:
     return lines
 
 
-def summary_lines(view: ReportView) -> tuple[str, ...]:
-    """Return the summary of a report: headline, its metrics, wear, warnings; each line at most 80 columns."""
-    lines = wrapped(view.title, "", "  ")
-    for sentence in view.banner:
+def opening_lines(title: str, banner: Iterable[str], headline: Iterable[str]) -> list[str]:
+    """Return how every summary begins: its title, what was not measured, its sentences."""
+    lines = wrapped(title, "", "  ")
+    for sentence in banner:
         lines += wrapped(f"RECONSTRUCTED. {sentence}", "", "  ")
     lines.append("")
-    for sentence in view.headline:
+    for sentence in headline:
         lines += wrapped(sentence, "- ", "  ")
+    return lines
+
+
+def summary_lines(view: ReportView) -> tuple[str, ...]:
+    """Return the summary of a report: headline, its metrics, wear, warnings; each line at most 80 columns."""
+    lines = opening_lines(view.title, view.banner, view.headline)
     return (*lines, *_headline_metrics(view), *_wear(view), *_checks(view), *_warnings(view))

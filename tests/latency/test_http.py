@@ -11,7 +11,7 @@ from leapprof.latency.endpoint import Endpoint
 from leapprof.latency.http import HttpConnection
 from leapprof.latency.request import check, request_of
 from leapprof.latency.wire import Deadline, Failure, ProbeError, resolve
-from tests.support.servers import OK, DelayedApi, read_request, serving
+from tests.support.servers import OK, DelayedApi, read_request, serving, silent
 
 TIMEOUT_S = 0.4
 GET_INFO = request_of("get_info", None)
@@ -59,12 +59,6 @@ def endless_head(connection):
     connection.sendall(b"HTTP/1.1 200 OK\r\n")
     while True:
         connection.sendall(b"X-More: " + b"y" * 8000 + b"\r\n")
-
-
-def silent(connection):
-    """Take everything, say nothing."""
-    while connection.recv(4096):
-        pass
 
 
 def test_answers_come_over_one_kept_connection():

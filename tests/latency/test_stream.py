@@ -23,7 +23,7 @@ from leapprof.latency.ship_stream import ShipSubscription
 from leapprof.latency.standings import standings
 from leapprof.latency.stream import Received, StreamPlan, receive
 from leapprof.latency.wire import Failure, ProbeError
-from tests.support.servers import read_request, serving
+from tests.support.servers import no_such_page, serving, silent
 from tests.support.ship_server import ABI, SLOT_NS, Planned, ShipServer, frame, ship_serving, slot_at
 from tests.support.steady import steady
 
@@ -242,18 +242,6 @@ def test_a_websocket_that_is_no_state_history_is_said_so(handler, failure, said)
     assert caught.value.failure is failure
 
 
-def http_server(connection):
-    """Answer as a web server does."""
-    read_request(connection, b"")
-    connection.sendall(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
-
-
-def silent(connection):
-    """Take everything, say nothing."""
-    while connection.recv(4096):
-        pass
-
-
 def endless(connection):
     """Send header lines for ever."""
     connection.sendall(b"HTTP/1.1 101 Switching\r\n")
@@ -264,7 +252,7 @@ def endless(connection):
 @pytest.mark.parametrize(
     ("serve", "failures"),
     [
-        (http_server, {Failure.PROTOCOL}),
+        (no_such_page, {Failure.PROTOCOL}),
         (silent, {Failure.TIMEOUT}),
         (endless, {Failure.PROTOCOL, Failure.CLOSED, Failure.TIMEOUT}),
         (lambda connection: connection.sendall(b"SSH-2.0-x\r\n"), {Failure.PROTOCOL, Failure.CLOSED}),

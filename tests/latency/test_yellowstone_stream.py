@@ -24,7 +24,7 @@ from leapprof.latency.stream import Received, StreamPlan, receive
 from leapprof.latency.wire import Failure, ProbeError
 from leapprof.latency.yellowstone_stream import MAX_MESSAGE_BYTES, YellowstoneSubscription
 from tests.support.program import leapprof
-from tests.support.servers import read_request, serving
+from tests.support.servers import no_such_page, serving, silent
 from tests.support.steady import steady
 from tests.support.yellowstone_server import (
     ACCOUNT,
@@ -198,18 +198,6 @@ def test_a_message_beyond_all_bounds_is_refused():
     assert Failure.TOO_LARGE in {failure for _, failure in received.losses}
 
 
-def http_server(connection):
-    """Answer as a web server does."""
-    read_request(connection, b"")
-    connection.sendall(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
-
-
-def silent(connection):
-    """Take everything, say nothing."""
-    while connection.recv(4096):
-        pass
-
-
 def endless(connection):
     """Send noise for ever."""
     while True:
@@ -219,7 +207,7 @@ def endless(connection):
 @pytest.mark.parametrize(
     ("serve", "failures"),
     [
-        (http_server, {Failure.CLOSED, Failure.TIMEOUT}),
+        (no_such_page, {Failure.CLOSED, Failure.TIMEOUT}),
         (silent, {Failure.TIMEOUT}),
         (endless, {Failure.CLOSED, Failure.TIMEOUT}),
         (lambda connection: connection.sendall(b"SSH-2.0-x\r\n"), {Failure.CLOSED, Failure.TIMEOUT}),

@@ -31,6 +31,18 @@ def read_request(connection: socket.socket, rest: bytes) -> tuple[bytes, bytes, 
     return lines[0].split(b" ")[1], rest[:length], rest[length:]
 
 
+def no_such_page(connection: socket.socket) -> None:
+    """Answer as a web server does that has something else."""
+    read_request(connection, b"")
+    connection.sendall(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+
+
+def silent(connection: socket.socket) -> None:
+    """Take everything, say nothing."""
+    while connection.recv(4096):
+        pass
+
+
 class _Listener:
     """Accepts connections and serves each by a function in a thread."""
 
