@@ -7,8 +7,7 @@ such a text gets a leading apostrophe, a number stays a number.
 import csv
 import io
 import math
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Sequence
 
 from leapprof.model import Chart, Comparison, Effect, Estimate, Interval, MetricComparison, Subject, WearSide
 
@@ -25,17 +24,11 @@ _EFFECT_HEADS = ("", "_ci95_low", "_ci95_high")
 def guarded(cell: Cell) -> str:
     """Return a cell that a spreadsheet takes as text or number, never as a formula; None is empty."""
     if isinstance(cell, str):
-        return _guarded_text(cell)
+        text = cell.replace("\0", "")
+        return "'" + text if text.lstrip(" \n").startswith(_DANGEROUS) or text[:1] in _DANGEROUS else text
     if cell is None or not math.isfinite(cell):
         return ""
     return repr(cell) if isinstance(cell, float) else str(cell)
-
-
-@lru_cache(maxsize=1024)
-def _guarded_text(cell: str) -> str:
-    """Return a text cell; series repeat the same few in every line."""
-    text = cell.replace("\0", "")
-    return "'" + text if text.lstrip(" \n").startswith(_DANGEROUS) or text[:1] in _DANGEROUS else text
 
 
 def _reconstructed(comparison: Comparison) -> str:
@@ -44,13 +37,15 @@ def _reconstructed(comparison: Comparison) -> str:
     return " ".join(name for name, side in sides if side.recording.reconstructed is not None)
 
 
-def _table(comparison: Comparison, heads: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
+def _lines(rows: Iterable[Sequence[Cell]]) -> str:
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    mark = _reconstructed(comparison)
-    writer.writerow([*heads, "reconstructed"])
-    writer.writerows([*map(guarded, row), mark] for row in rows)
+    csv.writer(out, lineterminator="\n").writerows(map(guarded, row) for row in rows)
     return out.getvalue()
+
+
+def _table(comparison: Comparison, heads: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
+    mark = _reconstructed(comparison)
+    return _lines(([*heads, "reconstructed"], *([*row, mark] for row in rows)))
 
 
 def _ends(interval: Interval | None) -> tuple[Cell, Cell]:
@@ -118,20 +113,24 @@ def wear_csv(comparison: Comparison) -> str:
     return _table(comparison, heads, rows)
 
 
-def _series(chart: Chart) -> Iterable[tuple[Cell, ...]]:
+def _series(chart: Chart, mark: str) -> Iterator[str]:
+    """Yield the lines of a chart: its texts are the same in each, and a number needs no guard."""
     sides = (
         ("before", chart.before_t_s, chart.before_value),
         ("after", chart.after_t_s, chart.after_value),
     )
     for side, times, values in sides:
+        texts = _lines([(chart.name, chart.unit, *_subject(chart.subject), side)]).rstrip("\n")
         for t_s, value in zip(times.tolist(), values.tolist(), strict=True):
-            yield chart.name, chart.unit, *_subject(chart.subject), side, t_s, value
+            yield f"{texts},{t_s},{value if math.isfinite(value) else ''},{mark}\n"
 
 
 def series_csv(comparison: Comparison) -> str:
     """Return the points of every chart; an empty value is a gap."""
     heads = ["name", "unit", *_SUBJECT_HEADS, "side", "seconds_in_window", "value"]
-    return _table(comparison, heads, (row for chart in comparison.charts for row in _series(chart)))
+    mark = _reconstructed(comparison)
+    points = (line for chart in comparison.charts for line in _series(chart, mark))
+    return _table(comparison, heads, ()) + "".join(points)
 
 
 def _bins(chart: Chart) -> Iterable[tuple[Cell, ...]]:
