@@ -1,15 +1,14 @@
 """What `leapprof doctor` asks and prints."""
 
 import json
-import shutil
 import sys
-import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
 import typer
 
 from leapprof.cli.doctor_lines import nodeos_lines, nodeos_title
+from leapprof.cli.folding import folded, terminal_width
 from leapprof.cli.record_run import chosen_hosts
 from leapprof.config.selector import parse_selector
 from leapprof.model import Device
@@ -36,7 +35,7 @@ def run(
     """
     selectors = tuple(parse_selector(text) for text in nodeos)
     found = diagnose_hosts(chosen_hosts(hosts, inventory, transport), selectors, SystemClock())
-    width = _terminal_width()
+    width = terminal_width()
     sys.stdout.write(_json(found) if as_json else "\n\n".join(_text(one, width) for one in found) + "\n")
     codes = [one.error.exit_code for one in found if one.error is not None]
     if codes:
@@ -68,10 +67,8 @@ def _text(one: Diagnosis, width: int | None = None) -> str:
         lines += _survey_lines(one.surveyed, width)
     for finding in one.findings:
         subject = f"{finding.subject}: " if finding.subject and finding.subject != one.host else ""
-        lines.append(
-            _folded(f"  {finding.severity}: ", f"{subject}{finding.message} ({finding.code})", width)
-        )
-        lines.append(_folded("    → ", finding.hint, width))
+        lines.append(folded(f"  {finding.severity}: ", f"{subject}{finding.message} ({finding.code})", width))
+        lines.append(folded("    → ", finding.hint, width))
     return "\n".join(lines)
 
 
@@ -88,7 +85,7 @@ def _survey_lines(surveyed: HostSurvey, width: int | None) -> list[str]:
         *(_row("drive", _device_text(device), width) for device in survey.topology.physical()),
     ]
     for nodeos in survey.nodeos:
-        lines.append(_folded("  ", nodeos_title(nodeos), width))
+        lines.append(folded("  ", nodeos_title(nodeos), width))
         lines += [
             _row("  " + label, text, width) for label, text in nodeos_lines(nodeos, facts, survey.topology)
         ]
@@ -101,28 +98,4 @@ def _device_text(device: Device) -> str:
 
 
 def _row(label: str, text: str, width: int | None) -> str:
-    return _folded(f"  {label:<12} ", text, width)
-
-
-def _folded(head: str, text: str, width: int | None) -> str:
-    """Return text behind a head, folded at a terminal's width; unfolded where lines go to a program."""
-    plain = _plain(text)
-    if width is None:
-        return head + plain
-    return textwrap.fill(
-        plain,
-        width=max(width, 40),
-        initial_indent=head,
-        subsequent_indent=" " * len(head),
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-
-
-def _terminal_width() -> int | None:
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-
-
-def _plain(text: str) -> str:
-    """Return text of a host fit for a terminal."""
-    return "".join(c if c.isprintable() else "?" for c in text[:500])
+    return folded(f"  {label:<12} ", text, width)

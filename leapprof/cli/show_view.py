@@ -1,6 +1,5 @@
 """A recording as text for a person: tables and sparklines."""
 
-import textwrap
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
@@ -12,6 +11,7 @@ from leapprof.assess.own_voice import own_voices
 from leapprof.assess.samples import RecordingTables
 from leapprof.assess.starts import measure_starts
 from leapprof.assess.summary import SummaryRow
+from leapprof.cli.folding import folded, harmless
 from leapprof.cli.show_lines import moment, stage_lines, start_lines, voice_lines
 from leapprof.errors import printable
 from leapprof.ingest.log_events import LOG_EVENT
@@ -64,7 +64,7 @@ def _lines(title: str, lines: Iterable[str], console: Console) -> None:
         return
     _print(console, f"\n{title}")
     for line in listed[:MAX_LISTED]:
-        _print(console, _folded(_plain(line), console))
+        _print(console, _folded(line, console))
     if len(listed) > MAX_LISTED:
         _print(console, f"  … and {len(listed) - MAX_LISTED} more (--json lists all)")
 
@@ -72,21 +72,9 @@ def _lines(title: str, lines: Iterable[str], console: Console) -> None:
 def _folded(text: str, console: Console) -> str:
     """Return a line below a heading, folded at a terminal's width; unfolded where lines go to a program."""
     if not console.is_terminal:
-        return f"  {text}"
+        return f"  {harmless(text)}"
     indent = " " * (2 + len(text) - len(text.lstrip()))
-    return textwrap.fill(
-        text.strip(),
-        width=max(console.width, 40),
-        initial_indent=indent,
-        subsequent_indent=indent + "    ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-
-
-def _plain(text: str) -> str:
-    """Return text of a host fit for a terminal: no control characters, bounded."""
-    return "".join(c if c.isprintable() else "?" for c in text[:400])
+    return folded(indent, text.strip(), console.width, indent=indent + "    ")
 
 
 def _facts(manifest: Recording, console: Console) -> None:
@@ -96,7 +84,7 @@ def _facts(manifest: Recording, console: Console) -> None:
         f"{manifest.host.name}{phase}, sampled every {manifest.interval_s:g} s over {manifest.transport}",
     )
     if manifest.reconstructed is not None:
-        _print(console, f"Reconstructed, not measured: {_plain(manifest.reconstructed)}")
+        _print(console, f"Reconstructed, not measured: {harmless(manifest.reconstructed)}")
     length = _length_s(manifest)
     lasted = "" if length is None else f" ({format_duration(length)})"
     _print(console, f"{moment(manifest.started_wall_ns)} to {moment(manifest.ended_wall_ns)}{lasted}")
@@ -194,7 +182,7 @@ def narrow_summary(rows: Sequence[SummaryRow], width: int) -> Iterable[str]:
         about = " ".join(part for part in (row.subject.nodeos, row.subject.device) if part) or "host"
         if about != subject:
             subject = about
-            yield _plain(about)[: width - 2]
+            yield harmless(about)[: width - 2]
         values = (format_value(v, row.unit) for v in (row.mean, row.p95, row.maximum))
         shown = "".join(f"{value:>{VALUE_CHARS}}" for value in values)
         curve = sparkline(_shorter(row.shape, room)) if room else ""
@@ -228,7 +216,7 @@ def _summary(rows: Sequence[SummaryRow], console: Console) -> None:
     for row in rows:
         subject = " ".join(part for part in (row.subject.nodeos, row.subject.device) if part) or "host"
         values = (format_value(v, row.unit) for v in (row.mean, row.p50, row.p95, row.maximum))
-        table.add_row(row.name, escape(_plain(subject)[:MAX_CELL_CHARS]), *values, sparkline(row.shape))
+        table.add_row(row.name, escape(harmless(subject)[:MAX_CELL_CHARS]), *values, sparkline(row.shape))
     if not console.is_terminal:
         console.width = 200  # a pipe has no width: never cut a number
     console.print()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from leapprof.errors import ConnectError, HostKeyError, LeapprofError
+from leapprof.errors import ConnectError, HostKeyError, LeapprofError, SourceTimeoutError
 from leapprof.model import ClockOffset, Device, DeviceKind, Finding, Nodeos, Severity
 from leapprof.model.access import HostConfig, NodeosSelector
 from leapprof.recorder.clock import Clock
@@ -14,23 +14,6 @@ from leapprof.sources import Source, open_source
 
 MAX_HOSTS_AT_ONCE = 16
 MAX_OFFSET_S = 0.5
-_HINTS: tuple[tuple[type[LeapprofError], str, str], ...] = (
-    (
-        HostKeyError,
-        "host-key",
-        "check the key with the host's owner, then connect once with ssh to accept it",
-    ),
-    (
-        ConnectError,
-        "connect-failed",
-        "try `ssh` to the same name; the inventory may need its user, key or address",
-    ),
-    (
-        LeapprofError,
-        "survey-failed",
-        "run it again with --transport openssh; look at the host's load and login shell",
-    ),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,15 +46,50 @@ def diagnose(host: HostConfig, selectors: tuple[NodeosSelector, ...], clock: Clo
         with open_source(host) as source:
             surveyed = _survey(source, host, selectors, clock)
     except LeapprofError as error:
-        code, hint = next((code, hint) for kind, code, hint in _HINTS if isinstance(error, kind))
-        finding = Finding(
-            code=code, severity=Severity.ERROR, message=str(error), hint=hint, subject=host.name
-        )
+        failure = _failure(error, host.name)
         return Diagnosis(
-            host=host.name, transport=host.transport, surveyed=None, findings=(finding,), error=error
+            host=host.name, transport=host.transport, surveyed=None, findings=(failure,), error=error
         )
     findings = (*surveyed.findings, *survey_advice(host.name, surveyed))
     return Diagnosis(host=host.name, transport=host.transport, surveyed=surveyed, findings=findings)
+
+
+def _failure(error: LeapprofError, host: str) -> Finding:
+    """Return why a host cannot be sampled, and what to do."""
+    problem = str(error).removeprefix(f"{host}: ")
+    match error:
+        case HostKeyError():
+            return Finding(
+                code="host-key",
+                severity=Severity.ERROR,
+                message=problem,
+                hint="nothing was sent to it: check the key with the host's owner, then accept it as the message says",
+                subject=host,
+            )
+        case ConnectError():
+            return Finding(
+                code="connect-failed",
+                severity=Severity.ERROR,
+                message=problem,
+                hint="try `ssh` to the same name; the inventory may need its user, key or address",
+                subject=host,
+            )
+        case SourceTimeoutError():
+            return Finding(
+                code="host-silent",
+                severity=Severity.ERROR,
+                message=problem,
+                hint="try `ssh` to the same name: the host may be down or overloaded, or a firewall swallows packets",
+                subject=host,
+            )
+        case _:
+            return Finding(
+                code="survey-failed",
+                severity=Severity.ERROR,
+                message=problem,
+                hint="run it again with --transport openssh; look at the host's load and login shell",
+                subject=host,
+            )
 
 
 def _survey(

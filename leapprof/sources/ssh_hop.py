@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import paramiko  # noqa: TID253 (imported lazily by sources/__init__.py)
 
-from leapprof.errors import ConfigError, ConnectError, HostKeyError, SourceError, SourceTimeoutError
+from leapprof.errors import ConfigError, ConnectError, HostKeyError, SourceError, SourceTimeoutError, quoted
 from leapprof.sources.base import Timeouts
 from leapprof.sources.known_hosts import (
     KeyCheck,
@@ -79,6 +79,18 @@ def _algorithms(offered: tuple[str, ...], configured: tuple[str, ...], known: tu
     return sorted(usable, key=lambda name: name not in wanted)
 
 
+def _no_banner(host: str, settings: SshSettings, limits: Timeouts, error: Exception | None) -> SourceError:
+    """Return what it means that no line of SSH came: paramiko (5.1) words every end of the wait alike."""
+    cause = error.__context__ or error if error is not None else None
+    if isinstance(cause, EOFError | ConnectionError):
+        return ConnectError(host, f"{place(settings)} closed the connection before it said it speaks SSH")
+    if cause is None or isinstance(cause, TimeoutError):
+        return SourceTimeoutError(host, f"SSH banner from {place(settings)}", limits.banner_s)
+    if isinstance(cause, OSError) and cause.strerror:
+        return ConnectError(host, f"{cause.strerror} before {place(settings)} answered")
+    return ConnectError(host, f"{place(settings)} does not speak SSH: {quoted(str(error))}")
+
+
 def _start(
     transport: paramiko.Transport,
     host: str,
@@ -100,12 +112,7 @@ def _start(
         ending = proxy.ending if proxy else None
         if ending:
             raise ConnectError(host, f"{ending} before {place(settings)} answered; try it by hand")
-        error = transport.get_exception()
-        if in_time and isinstance(error, EOFError | ConnectionError):
-            raise ConnectError(host, f"{place(settings)} closed the connection before it said it speaks SSH")
-        if in_time and error is not None and "timed out" not in str(error) and error.args[1:]:
-            raise error
-        raise SourceTimeoutError(host, f"SSH banner from {place(settings)}", limits.banner_s)
+        raise _no_banner(host, settings, limits, transport.get_exception() if in_time else None)
     if not in_time:
         raise SourceTimeoutError(host, f"end of the key exchange with {place(settings)}", limit_s)
     raise transport.get_exception() or ConnectError(host, f"{place(settings)} ended the key exchange")

@@ -37,3 +37,11 @@ def test_a_host_that_does_not_answer_is_a_finding() -> None:
     assert found.surveyed is None
     assert found.error is not None
     assert found.findings[0].hint
+
+
+def test_why_a_host_cannot_be_sampled_has_its_own_code() -> None:
+    """A closed port is told apart from a survey that failed, and the host's name stands once in the line."""
+    host = HostConfig(name="far", address="127.0.0.1", port=1, transport="ssh", ssh_config="/dev/null")
+    (failure,) = diagnose(host, (), SystemClock()).findings
+    assert (failure.code, failure.subject) == ("connect-failed", "far")
+    assert not failure.message.startswith("far")

@@ -1,7 +1,9 @@
 """When a host must not or cannot be spoken with: keys, log-ins, silence. Both transports, a real sshd."""
 
+import contextlib
 import socket
 import subprocess
+import threading
 
 import pytest
 
@@ -188,24 +190,38 @@ def test_a_host_that_never_speaks_is_a_timeout(server, transport, short):
         fails(server.host(transport=transport, port=port), SourceTimeoutError, short)
 
 
-@both
-def test_a_host_that_speaks_something_else_is_an_error(server, transport, short):
-    """A web server on the port is told apart from silence or at least refused in time."""
-    import threading
+@contextlib.contextmanager
+def saying(words):
+    """Yield the port of a server that says these words to whoever comes, and hangs up."""
 
     def serve(listener: socket.socket) -> None:
         connection, _ = listener.accept()
-        connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        connection.recv(256)
+        connection.sendall(words)
         connection.close()
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=serve, args=(listener,), daemon=True)
         thread.start()
-        port = listener.getsockname()[1]
-        source = open_source(server.host(transport=transport, port=port), timeouts=short)
-        with source, pytest.raises(SourceError):
-            source.run("true", 5)
+        yield listener.getsockname()[1]
         thread.join(5)
+
+
+@both
+def test_a_host_that_speaks_something_else_is_an_error(server, transport, short):
+    """A web server on the port is told apart from silence or at least refused in time."""
+    with saying(b"HTTP/1.1 400 Bad Request\r\n\r\n" * 100) as port:
+        source = open_source(server.host(transport=transport, port=port), timeouts=short)
+        with source, pytest.raises(SourceError) as caught:
+            source.run("true", 5)
+    assert transport == "openssh" or "does not speak SSH" in str(caught.value)
+
+
+def test_a_host_that_hangs_up_at_once_is_no_timeout(server):
+    """What was never waited for is not said to have run out."""
+    with saying(b"") as port:
+        message = fails(server.host(port=port), ConnectError)
+    assert "closed the connection before it said it speaks SSH" in message
 
 
 @both
