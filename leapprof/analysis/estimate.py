@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from leapprof.analysis.batch import MINUTE_S, Span, batch_means
 from leapprof.analysis.cycle import without_daily_swing
+from leapprof.analysis.quantiles import quantiles
 from leapprof.model import BatchMeans, Estimate, Interval, Series
 
 CONFIDENCE = 0.95
@@ -193,7 +194,7 @@ def quantile_interval(series: Series, span: Span, probability: float) -> tuple[f
     The interval is None when the window is under 20 minutes or its upper limit is not identified.
     """
     value, _ = _finite(series)
-    quantile = float(np.quantile(value, probability))
+    (quantile,) = quantiles(value, (probability,))
     indicator = Series(
         time_s=series.time_s,
         value=np.where(np.isfinite(series.value), (series.value <= quantile).astype(float), np.nan),
@@ -205,8 +206,8 @@ def quantile_interval(series: Series, span: Span, probability: float) -> tuple[f
     half = t_quantile(0.5 + CONFIDENCE / 2, batch.size - 1) * standard_error(batch)
     if probability + half >= 1:
         return quantile, None
-    low, high = np.quantile(value, [max(probability - half, 0.0), probability + half])
-    return quantile, Interval(low=float(low), high=float(high))
+    low, high = quantiles(value, (max(probability - half, 0.0), probability + half))
+    return quantile, Interval(low=low, high=high)
 
 
 def _with_interval(
@@ -276,7 +277,8 @@ def _largest_excess(value: NDArray[np.float64], weight: NDArray[np.float64]) -> 
     """
     if not value.size:
         return 0.0
-    sums = np.cumsum(value * weight)
+    sums = value * weight
+    np.cumsum(sums, out=sums)
     total = float(sums[-1])
     samples = max(round(BURST_S * value.size / max(float(weight.sum()), 1.0)), 1)
     if total <= 0 or samples >= value.size:
@@ -289,7 +291,7 @@ def _quantiles(value: NDArray[np.float64]) -> tuple[float | None, float | None, 
     """Return the 50th, 95th and 99th percentile; None each without a sample."""
     if not value.size:
         return None, None, None
-    p50, p95, p99 = (float(q) for q in np.quantile(value, [0.5, 0.95, 0.99]))
+    p50, p95, p99 = quantiles(value, (0.5, 0.95, 0.99))
     return p50, p95, p99
 
 

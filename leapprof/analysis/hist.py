@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from leapprof.analysis.quantiles import quantiles
 from leapprof.model import Series
 
 BINS = 40
@@ -19,7 +20,7 @@ def shared_edges(before: Series, after: Series, bins: int = BINS) -> NDArray[np.
     values = np.concatenate([_known(before)[0], _known(after)[0]])
     if not values.size:
         return np.linspace(0.0, 1.0, bins + 1)
-    low, middle, high = (float(q) for q in np.quantile(values, [TAIL, 0.5, 1 - TAIL]))
+    low, middle, high = quantiles(values, (TAIL, 0.5, 1 - TAIL))
     if high <= low:
         low, high = float(values.min()), float(values.max())
     if high <= low:

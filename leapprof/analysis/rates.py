@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from leapprof.analysis.quantiles import median
 from leapprof.model import Column, Series
 
 GAP_FACTOR = 3.0
@@ -66,7 +67,7 @@ def timeline(time_s: NDArray[np.float64], breaks: NDArray[np.bool_] | None = Non
         breaks: (n,) bool, True where a new identity begins.
     """
     elapsed = np.diff(time_s)
-    usual = float(np.median(elapsed)) if elapsed.size else float("nan")
+    usual = median(elapsed) if elapsed.size else float("nan")
     good = (elapsed > 0) & (elapsed <= GAP_FACTOR * usual)
     if breaks is not None:
         good &= ~breaks[1:]
@@ -98,17 +99,18 @@ def rate_on(times: Timeline, column: Column, *, scale: float = 1.0) -> Series:
     """Return the rate of a counter times a factor; see counter_rate."""
     if not column.present.all():
         return _rate_with_holes(times, column, scale)
-    value = np.full(times.time_s.size, np.nan)
-    if value.size < 2:
-        return Series(time_s=times.time_s, value=value, weight_s=times.weight_s)
+    value = np.empty(times.time_s.size)
+    value[:1] = np.nan
+    rate = value[1:]
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         amount = np.diff(column.values)
-        np.divide(amount, times.elapsed_s, out=value[1:])
-    value *= scale
-    good = times.good & (amount >= 0)
+        np.divide(amount, times.elapsed_s, out=rate)
+    rate *= scale
+    good = amount >= 0
+    good &= times.good
     weight = times.weight_s
     if not good.all():
-        value[1:][~good] = np.nan
+        rate[~good] = np.nan
         weight = np.where(np.isfinite(value), times.weight_s, 0.0)
     return Series(time_s=times.time_s, value=value, weight_s=weight)
 
@@ -178,7 +180,7 @@ def _weight_with_holes(time_s: NDArray[np.float64], at: NDArray[np.intp]) -> NDA
     weight = np.zeros(time_s.size)
     if at.size:
         elapsed = np.diff(time_s[at])
-        usual = float(np.median(elapsed)) if elapsed.size else 1.0
+        usual = median(elapsed) if elapsed.size else 1.0
         steps = np.concatenate([[usual], elapsed])
         weight[at] = np.where((steps > GAP_FACTOR * usual) | (steps <= 0), usual, steps)
     return weight
@@ -192,7 +194,7 @@ def _rate_with_holes(times: Timeline, column: Column, scale: float) -> Series:
         values = column.values[at]
         elapsed = np.diff(times.time_s[at])
         good = _within_segments(values, times.breaks, at) & (elapsed > 0)
-        good &= elapsed <= GAP_FACTOR * float(np.median(elapsed))
+        good &= elapsed <= GAP_FACTOR * median(elapsed)
         with np.errstate(over="ignore"):
             amount = np.diff(values)
         value[at[1:][good]] = scale * amount[good] / elapsed[good]

@@ -1,8 +1,11 @@
 """A million samples to about 1,200 points for drawing: the lowest and highest of each stretch are kept."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
+from leapprof.analysis.quantiles import median
 from leapprof.analysis.rates import GAP_FACTOR
 from leapprof.model import Series
 
@@ -17,30 +20,37 @@ def thin(series: Series, points: int = POINTS) -> tuple[NDArray[np.float64], NDA
     second is still as high as it was. A gap is a NaN between two points and breaks the line.
     """
     known = np.isfinite(series.value)
-    time_s, value = series.time_s[known], series.value[known]
+    time_s, value = series.time_s, series.value
+    if not known.all():
+        time_s, value = time_s[known], value[known]
     if value.size <= points:
-        return _with_gaps(time_s, value, series)
+        return _with_gaps(time_s, value, time_s)
     length = -(-value.size // (points // 2))
-    rows = -(-value.size // length)
-    padded = np.pad(value, (0, rows * length - value.size), mode="edge").reshape(rows, length)
-    first = np.arange(rows) * length
-    keep = np.minimum(
-        np.concatenate([first + padded.argmin(axis=1), first + padded.argmax(axis=1)]), value.size - 1
+    chosen = np.unique(
+        np.concatenate([_extremes(value, length, np.argmin), _extremes(value, length, np.argmax)])
     )
-    chosen = np.unique(keep)
-    return _with_gaps(time_s[chosen], value[chosen], series)
+    return _with_gaps(time_s[chosen], value[chosen], time_s)
+
+
+def _extremes(
+    value: NDArray[np.float64], length: int, extreme: Callable[..., NDArray[np.intp]]
+) -> NDArray[np.intp]:
+    """Return where the lowest or highest value of each stretch of a length lies; the last stretch may be shorter."""
+    rows = value.size // length
+    whole = rows * length
+    found = np.arange(rows) * length + extreme(value[:whole].reshape(rows, length), axis=1)
+    return np.append(found, whole + extreme(value[whole:])) if whole < value.size else found
 
 
 def _with_gaps(
-    time_s: NDArray[np.float64], value: NDArray[np.float64], series: Series
+    time_s: NDArray[np.float64], value: NDArray[np.float64], known_s: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the points with a NaN wherever the series has a gap between two of them."""
+    """Return the points with a NaN wherever there is a gap between two of the moments that are known."""
     if time_s.size < 2:
         return time_s, value
-    known = series.time_s[np.isfinite(series.value)]
-    step = np.diff(known)
-    usual = float(np.median(step[:ENOUGH_STEPS]))
-    holes = known[:-1][step > GAP_FACTOR * usual] + usual / 2
+    step = np.diff(known_s)
+    usual = median(step[:ENOUGH_STEPS])
+    holes = known_s[np.flatnonzero(step > GAP_FACTOR * usual)] + usual / 2
     if not holes.size:
         return time_s, value
     at = np.searchsorted(time_s, holes)

@@ -5,12 +5,11 @@ added. Busy is user + nice + system + irq + softirq; idle, iowait and steal are 
 time. iowait and idle may go down (proc(5)); such a field counts 0 for that interval.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from leapprof.analysis.quantiles import median
 from leapprof.analysis.rates import CounterTotal, counter_total, level_on, level_values, rate_on
 from leapprof.assess.samples import Samples
 from leapprof.model import Column, Nodeos, Series
@@ -114,29 +113,24 @@ def _cpu_share(samples: Samples, numerator: tuple[str, ...]) -> Measured | None:
         return None
     present = np.logical_and.reduce([samples.columns[n].present for n in (*BUSY, *NOT_BUSY)])
     at = np.flatnonzero(present)
-    fields = [n for n in CPU_COLUMNS if samples.has(n)]
-    steps = {n: np.diff(samples.columns[n].values[at]) for n in fields}
-    whole = np.logical_and.reduce([steps[n] >= 0 for n in fields if n in BUSY])
-    whole &= np.diff(np.cumsum(samples.breaks)[at]) == 0
-    clamped = {n: np.maximum(step, 0) for n, step in steps.items()}
-    time, part = (_sum(clamped, names) for names in (fields, numerator))
     elapsed = np.diff(samples.time_s[at])
-    usual = float(np.median(elapsed)) if elapsed.size else 0.0
-    good = whole & (time > 0) & (elapsed > 0) & (elapsed <= 3 * usual)
+    good = (elapsed > 0) & (np.diff(np.cumsum(samples.breaks)[at]) == 0)
+    good &= elapsed <= 3 * (median(elapsed) if elapsed.size else 0.0)
+    time, part = np.zeros(elapsed.size), np.zeros(elapsed.size)
+    for name in (n for n in CPU_COLUMNS if samples.has(n)):
+        step = np.diff(samples.columns[name].values[at])
+        if name in BUSY:
+            good &= step >= 0
+        np.maximum(step, 0, out=step)
+        time += step
+        if name in numerator:
+            part += step
+    good &= time > 0
     value, weight = np.full(samples.time_s.size, np.nan), np.zeros(samples.time_s.size)
     to = at[1:][good]
     value[to] = PERCENT * part[good] / time[good]
     weight[to] = elapsed[good]
     return Measured(series=Series(time_s=samples.time_s, value=value, weight_s=weight))
-
-
-def _sum(steps: dict[str, NDArray[np.int64]], names: Iterable[str]) -> NDArray[np.float64]:
-    """Return the sum of those steps that are there."""
-    total = np.zeros(next(iter(steps.values())).size)
-    for name in names:
-        if name in steps:
-            total += steps[name]
-    return total
 
 
 def nodeos_cpu(samples: Samples) -> Measured | None:

@@ -87,7 +87,7 @@ def samples_of(found: Table) -> Samples:
     for name in ("boot", *IDENTITY_COLUMNS.get(found.name, ())):
         column = found.integers.get(name)
         if column is not None and column.present.all():
-            breaks[1:] |= np.diff(column.values) != 0
+            breaks[1:] |= column.values[1:] != column.values[:-1]
     return Samples(
         times=timeline(timeline_s(found), breaks),
         wall_ns=found.integers["wall_ns"].values,

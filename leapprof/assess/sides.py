@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leapprof.analysis.batch import Span
+from leapprof.analysis.quantiles import median
 from leapprof.analysis.windows import settled_at_s, warm_up_cut_s
 from leapprof.assess.cached import CachedTables
 from leapprof.assess.compute import USER_HZ, head_lag
@@ -211,7 +212,7 @@ def _live_of(tables: RecordingTables, nodeos: str, clock: Samples) -> NDArray[np
         "nodeos", ("boottime_ns", "wall_ns", "boot", "start_ticks", "stage"), {"nodeos": nodeos}
     )
     stage = table.texts.get("stage") if table is not None and table.rows else None
-    if stage is None or all(s is None for s in stage):
+    if stage is None or not stage.astype(bool).any():
         return None
     return _at(clock.time_s, timeline_s(table), stage == LIVE)
 
@@ -286,7 +287,7 @@ def _to_live(span: Span, live: _Liveness, left_out_s: dict[str, float]) -> tuple
     at = live.time_s[live.live & (live.time_s > span.start_s) & (live.time_s <= span.end_s)]
     if not at.size:
         return span, left_out_s
-    usual = float(np.median(np.diff(live.time_s)))
+    usual = median(np.diff(live.time_s))
     start = max(span.start_s, float(at[0]) - usual)
     cut = Span(start_s=start, end_s=float(at[-1]))
     return cut, {**left_out_s, "not-live": span.duration_s - cut.duration_s}
