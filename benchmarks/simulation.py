@@ -7,22 +7,14 @@ from numpy.typing import NDArray
 
 from benchmarks.families import DAY_S, FAMILIES, Family, daily_level
 from benchmarks.other_methods import alarms, levels
+from leapprof.analysis.allowance import ON_OFF_SPREAD, Bursts, Nature, allowing, dominated
 from leapprof.analysis.batch import Span, batch_length_s, batch_means
 from leapprof.analysis.compare import difference, holm, p_value, ratio
 from leapprof.analysis.estimate import count_bursts, estimate, relative_spread, upper_limit_only
-from leapprof.analysis.verdict import (
-    ON_OFF_SPREAD,
-    Bursts,
-    Judgement,
-    Sides,
-    Traits,
-    allowing,
-    dominated,
-    judge,
-)
+from leapprof.analysis.verdict import Judgement, Sides, Traits, judge, standing
 from leapprof.analysis.windows import hours_covered, share_hours
 from leapprof.assess.adjusting import DAILY_SWING, OTHER_HOURS
-from leapprof.assess.wear import yearly
+from leapprof.assess.measure import range_of
 from leapprof.model import Better, Estimate, Grade, Interval, Series, Verdict
 
 MEAN = 1.0
@@ -39,11 +31,17 @@ OTHERS_SEE = 40
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Arm:
-    """One simulated side; clock_s: seconds since midnight at its start."""
+    """One simulated side.
+
+    Attributes:
+        clock_s: seconds since midnight at its start.
+        alone: as its samples alone tell, before the interval allows for a short window.
+    """
 
     value: NDArray[np.float64]
     batch: NDArray[np.float64]
     clock_s: float
+    alone: Estimate
     estimate: Estimate
     bursts: Bursts | None
     spread: float
@@ -68,8 +66,12 @@ def arm(family: Family, value: NDArray[np.float64], clock_s: float = 0.0) -> Arm
         count = count_bursts(series)
         seen = Bursts(effective=count.effective, largest_share=count.largest_share)
         found = upper_limit_only(found) if dominated(seen) else found
+    nature = Nature(
+        memory_s=family.memory_s, bursts=seen, range=range_of(batches), on_off=spread > ON_OFF_SPREAD,
+        non_negative=family.non_negative,
+    )  # fmt: skip
     return Arm(
-        value=value, batch=batches.mean, clock_s=clock_s, estimate=found, bursts=seen,
+        value=value, batch=batches.mean, clock_s=clock_s, alone=found, estimate=allowing(found, nature), bursts=seen,
         spread=spread,
     )  # fmt: skip
 
@@ -106,8 +108,6 @@ def sides_of(family: Family, before: Arm, after: Arm) -> Sides:
         after=after.estimate,
         before_bursts=before.bursts,
         after_bursts=after.bursts,
-        before_range=Interval(low=float(before.batch.min()), high=float(before.batch.max())),
-        after_range=Interval(low=float(after.batch.min()), high=float(after.batch.max())),
         confounded=(OTHER_HOURS,) if other else (),
         swing=flow,
         on_off=max(before.spread, after.spread) > ON_OFF_SPREAD,
@@ -125,9 +125,9 @@ def judgement(
     )
     effect = difference(before.estimate, after.estimate)
     found = judge(effect, p_adjusted, sides, traits)
-    standing = allowing(effect, sides, found.grade)
-    assert standing.ci95 is not None
-    return found, standing.ci95
+    stands_on = standing(effect, sides, found.grade)
+    assert stands_on.ci95 is not None
+    return found, stands_on.ci95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,8 +172,8 @@ class Tally:
         for name, found in (ours | others).items():
             self.count(name, hit=holds(found, MEAN))
             self.widths.setdefault(name, []).append((found.high - found.low) / 2)
+        self.count("alone", hit=holds(draw.before.alone.ci95, MEAN))
         self.count("level of hours", hit=holds(interval, draw.level))
-        self.count("year", hit=holds(yearly(draw.before.estimate), MEAN))
 
     def _add_pair(self, draw: Draw) -> None:
         effect = difference(draw.before.estimate, draw.after.estimate)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from leapprof.analysis.estimate import t_two_sided
 from leapprof.model import Effect, Estimate, Interval
 
-LOG_FLOOR = 1e-300
 NORMAL_975 = 1.959964
 
 
@@ -108,8 +107,8 @@ def _adjusted(
 
 
 def _log(value: float) -> float:
-    """Return the logarithm, of 0 a very low one."""
-    return math.log(max(value, LOG_FLOOR))
+    """Return the logarithm, of 0 minus infinity: what may be 0 has no ratio to it that is bounded."""
+    return math.log(value) if value > 0 else -math.inf
 
 
 def _exp(value: float) -> float:

@@ -8,6 +8,7 @@ regression: its growth is taken off.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from leapprof.analysis.allowance import widened
 from leapprof.analysis.compare import difference, less
 from leapprof.analysis.load import LEAST_OVERLAP, LoadEffect, at_equal_load
 from leapprof.analysis.windows import hours_covered, share_hours
@@ -102,7 +103,8 @@ class Adjuster:
         if load is None or found is None or found.extrapolated:
             return self._not_at_equal_load(row, load)
         few = (FEW_LOADS,) if found.overlap < LEAST_OVERLAP else ()
-        return Adjustment(effect=found.effect, why=f"at equal load, for {_told(load)}", confounded=few)
+        effect = _allowing(found.effect, row)
+        return Adjustment(effect=effect, why=f"at equal load, for {_told(load)}", confounded=few)
 
     def _not_at_equal_load(self, row: Row, load: Row | None) -> Adjustment:
         """Return why there is no full verdict, and how large an effect the hours alone could be."""
@@ -159,6 +161,14 @@ def _told(load: Row) -> str:
     assert load.after is not None
     before, after = (format_value(s.estimate.mean, load.spec.unit) for s in (load.before, load.after))
     return f"the {_LOAD_NAMES[load.spec.name]} were {before} before and {after} after"
+
+
+def _allowing(effect: Effect, row: Row) -> Effect:
+    """Return an effect made of batch means, whose interval allows for a short window as those of its sides do."""
+    if effect.ci95 is None:
+        return effect
+    by = max(side.estimate.widening for side in (row.before, row.after) if side is not None)
+    return Effect(value=effect.value, ci95=widened(effect.value, effect.ci95, by))
 
 
 def load_effect(row: Row, load: Row | None, before: CutSide, after: CutSide) -> LoadEffect | None:

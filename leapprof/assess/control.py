@@ -8,6 +8,7 @@ left. The grade is the lower of both.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from leapprof.analysis.allowance import is_widened
 from leapprof.analysis.compare import holm, less, p_of_effect
 from leapprof.analysis.verdict import GRADES, Traits, settle
 from leapprof.assess.adjusting import FEW_LOADS, OTHER_HOURS, OTHER_LOAD
@@ -139,12 +140,14 @@ def _judged(
     traits = Traits(
         better=metric.better, threshold=metric.threshold, memory_s=_MEMORY_S.get(metric.name, 0.0)
     )
-    verdict, reason = settle(effect, p_adjusted, traits, grade)
+    allowed = is_widened(metric.before, metric.after, other.before, other.after)
+    verdict, reason = settle(effect, p_adjusted, traits, grade, allowed=allowed)
     why = f"beyond the control {name}, which moved by {short_effect(_plain(other), metric.unit)}"
     return replace(
         metric,
         adjusted=effect,
         adjusted_for=why,
+        by_ratio=False,
         p_value=p_of_effect(effect),
         p_adjusted=p_adjusted,
         grade=grade,

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from leapprof.analysis.allowance import ROUNDING
 from leapprof.analysis.batch import WHOLE_DAYS, Span, batch_length_s, batch_means
 from leapprof.analysis.estimate import CONFIDENCE, lag1, standard_error, t_quantile
 from leapprof.analysis.log_linear import Buckets, LogLinear
-from leapprof.analysis.verdict import ROUNDING
 from leapprof.analysis.wandering import memory_steps, needed_s
 from leapprof.model import BatchMeans, Estimate, Interval, Series
 from leapprof.units import DAY_S, NS_PER_S

@@ -10,12 +10,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from leapprof.analysis.allowance import Nature, allowing
 from leapprof.analysis.batch import Span, batch_length_s, batch_means, within
 from leapprof.analysis.estimate import estimate
 from leapprof.analysis.rates import counter_total, rate_on
-from leapprof.assess.measure import MeasuredSide
+from leapprof.assess.measure import MeasuredSide, range_of
+from leapprof.assess.metrics import spec_of
 from leapprof.assess.samples import RecordingTables, read_samples, samples_of
-from leapprof.assess.steady import SteadyWrites
+from leapprof.assess.steady import WRITES, SteadyWrites
 from leapprof.endurance.ata import calibrated_unit_bytes
 from leapprof.endurance.lifetime import plausible_bytes
 from leapprof.endurance.smart import SmartReading
@@ -233,6 +235,7 @@ def smart_writes(recording: RecordingTables, device: Device, span: Span) -> Stea
     found = estimate(batches, series, total_per_s=total.per_s if total is not None else None)
     if found is None:
         return None
+    found = allowing(found, Nature(memory_s=spec_of(WRITES).memory_s, range=range_of(batches)))
     return SteadyWrites(
         bytes_per_s=found.mean,
         ci95=found.ci95,

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from leapprof.analysis.allowance import is_widened
 from leapprof.analysis.compare import benjamini_hochberg, holm
 from leapprof.analysis.fleet import (
     Unit,
@@ -145,7 +146,9 @@ def _judged(plain: FleetVerdict, p_adjusted: float | None, hosts: Sequence[HostD
         return replace(plain, grade=Grade.TOO_SHORT, reason=reason)
     effect = Effect(value=plain.value, ci95=plain.ci95)
     traits = Traits(better=plain.metric.better, threshold=plain.threshold, memory_s=0.0)
-    verdict, reason = settle(effect, p_adjusted if plain.metric.headline else None, traits, grade)
+    p_value = p_adjusted if plain.metric.headline else None
+    allowed = is_widened(*(side for d in hosts for side in (d.before, d.after)))
+    verdict, reason = settle(effect, p_value, traits, grade, allowed=allowed)
     weak = [d.host for d in hosts if d.grade is Grade.PRELIMINARY]
     if weak:
         reason += f" (preliminary on {', '.join(weak[:MOST_NAMED])})"

@@ -47,12 +47,12 @@ class Projection:
     def clients_at(self, target_percent: float) -> Interval:
         """Return how many peers bring the CPU to this utilisation."""
         middle = (self.peers.low + self.peers.high) / 2 * target_percent / self.cpu_percent.value
-        return Interval(low=middle * (1 - self.share), high=middle * (1 + self.share))
+        return Interval(low=middle * max(1 - self.share, 0.0), high=middle * (1 + self.share))
 
     def percent_at(self, clients: int) -> Interval:
         """Return the utilisation that this number of peers would bring."""
         middle = clients * self.cpu_percent.value / ((self.peers.low + self.peers.high) / 2)
-        return Interval(low=middle * (1 - self.share), high=middle * (1 + self.share))
+        return Interval(low=middle * max(1 - self.share, 0.0), high=middle * (1 + self.share))
 
 
 def headroom(rows: Sequence[Row], target_percent: float | None = None) -> Headroom | None:

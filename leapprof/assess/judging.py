@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from leapprof.analysis.allowance import ON_OFF_SPREAD
 from leapprof.analysis.compare import (
     benjamini_hochberg,
     difference,
@@ -11,7 +12,7 @@ from leapprof.analysis.compare import (
     p_value,
     ratio,
 )
-from leapprof.analysis.verdict import ON_OFF_SPREAD, Judgement, Sides, Traits, judge
+from leapprof.analysis.verdict import Judgement, Sides, Traits, judge
 from leapprof.assess.adjusting import Adjustment, adjuster
 from leapprof.assess.rows import Row
 from leapprof.assess.sides import CutSide
@@ -81,6 +82,7 @@ def _compared(row: Row, p: float | None, p_adjusted: float | None, made: Adjustm
         headline=row.is_headline and before is not None and after is not None,
         view_of=row.view_of,
         confounded=made.confounded if before and after else (),
+        by_ratio=made.by_ratio,
     )
 
 
@@ -97,8 +99,6 @@ def _judgement(
         after=row.after.estimate,
         before_bursts=row.before.bursts,
         after_bursts=row.after.bursts,
-        before_range=row.before.range,
-        after_range=row.after.range,
         confounded=made.confounded,
         swing=made.swing,
         by_ratio=made.by_ratio,

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from leapprof.analysis.allowance import Nature, allowing
 from leapprof.analysis.estimate import estimate
 from leapprof.analysis.log_linear import Buckets, LogLinear, decode, merged
 from leapprof.assess.delay_rows import DelayRows, delay_batches, plain_estimate, quantile_estimate
-from leapprof.assess.measure import MeasuredSide
+from leapprof.assess.measure import MeasuredSide, range_of
 from leapprof.assess.metrics import METRICS, MetricSpec, SubjectKind
 from leapprof.assess.samples import RecordingTables, timeline_s
 from leapprof.assess.sides import CutSide
@@ -155,7 +156,7 @@ def _measured(spec: MetricSpec, rows: DelayRows | None, side: CutSide) -> Measur
         return None
     name = spec.name.split(".")[2]
     if name == "error_percent":
-        return _error_share(rows, side)
+        return _error_share(spec, rows, side)
     series = rows.series(rows.columns[name])
     whole = merged(h.counts for h in rows.histograms)
     if not whole.total or not np.isfinite(series.value).any():
@@ -167,7 +168,7 @@ def _measured(spec: MetricSpec, rows: DelayRows | None, side: CutSide) -> Measur
     return MeasuredSide(estimate=plain, series=series, batches=batches)
 
 
-def _error_share(rows: DelayRows, side: CutSide) -> MeasuredSide:
+def _error_share(spec: MetricSpec, rows: DelayRows, side: CutSide) -> MeasuredSide:
     """Return the share of attempts that failed, in percent."""
     attempts = rows.counts + rows.errors
     total = float(attempts.sum())
@@ -178,4 +179,5 @@ def _error_share(rows: DelayRows, side: CutSide) -> MeasuredSide:
     found = estimate(batches, series)
     if found is None:
         found = plain_estimate(rows, LogLinear(counts={0: 1}), share)
-    return MeasuredSide(estimate=replace(found, mean=share), series=series, batches=batches)
+    found = allowing(replace(found, mean=share), Nature(memory_s=spec.memory_s, range=range_of(batches)))
+    return MeasuredSide(estimate=found, series=series, batches=batches)

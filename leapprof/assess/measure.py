@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from leapprof.analysis.allowance import ON_OFF_SPREAD, Bursts, Nature, allowing, dominated
 from leapprof.analysis.batch import Span, batch_length_s, batch_means, within
 from leapprof.analysis.estimate import (
     count_bursts,
@@ -13,7 +14,6 @@ from leapprof.analysis.estimate import (
     upper_limit_only,
     zero_rate_interval,
 )
-from leapprof.analysis.verdict import ON_OFF_SPREAD, Bursts, dominated
 from leapprof.assess.compute import Context, Measured
 from leapprof.assess.metrics import MetricSpec
 from leapprof.assess.samples import Samples, read_samples
@@ -43,13 +43,6 @@ class MeasuredSide:
     largest_burst: float = 0.0
     spread: float = 0.0
     lower_bound: bool = False
-
-    @property
-    def range(self) -> Interval | None:
-        """Return the lowest and highest batch mean."""
-        if self.batches is None or not self.batches.mean.size:
-            return None
-        return Interval(low=float(self.batches.mean.min()), high=float(self.batches.mean.max()))
 
 
 def context_of(side: CutSide, nodeos: Nodeos | None) -> Context:
@@ -93,8 +86,15 @@ def measure(spec: MetricSpec, side: CutSide, samples: Samples, context: Context)
         found = replace(found, bursts=count.effective)
         if dominated(bursts):
             found = upper_limit_only(found)
+    nature = Nature(
+        memory_s=spec.memory_s,
+        bursts=bursts,
+        range=range_of(batches),
+        on_off=spread > ON_OFF_SPREAD,
+        non_negative=series.non_negative,
+    )
     return MeasuredSide(
-        estimate=found,
+        estimate=allowing(found, nature),
         series=series,
         batches=batches,
         bursts=bursts,
@@ -102,6 +102,13 @@ def measure(spec: MetricSpec, side: CutSide, samples: Samples, context: Context)
         spread=spread,
         lower_bound=lower_bound,
     )
+
+
+def range_of(batches: BatchMeans | None) -> Interval | None:
+    """Return the lowest and highest batch mean; None without batches."""
+    if batches is None or not batches.mean.size:
+        return None
+    return Interval(low=float(batches.mean.min()), high=float(batches.mean.max()))
 
 
 def with_zero_interval(side: MeasuredSide, other: MeasuredSide | None) -> MeasuredSide:

@@ -8,6 +8,7 @@ between the runs is shown either way.
 from collections.abc import Sequence
 from dataclasses import replace
 
+from leapprof.analysis.allowance import is_widened
 from leapprof.analysis.compare import holm, p_of_effect
 from leapprof.analysis.runs import FEWEST_PAIRS, between_pairs, p_between, within_runs
 from leapprof.analysis.verdict import GRADES, Traits, settle
@@ -183,7 +184,9 @@ def _judged(
     effect = runs.between if enough else within_runs(runs.difference)
     threshold = max((m.threshold for m in of if m.threshold is not None), default=0.0)
     traits = Traits(better=last.better, threshold=threshold, memory_s=spec_of(last.name).memory_s)
-    verdict, reason = settle(effect, p_adjusted, traits, grade)
+    # The spread over pairs knows nothing of what the windows allow for.
+    allowed = not enough and is_widened(*(side for m in of for side in (m.before, m.after)))
+    verdict, reason = settle(effect, p_adjusted, traits, grade, allowed=allowed)
     if not enough:
         reason += f" (within these runs: from {len(of)} pairs it is not known how runs differ)"
     if last.refused is not None:
@@ -196,6 +199,7 @@ def _judged(
         ratio=None,
         adjusted=None,
         adjusted_for=None,
+        by_ratio=False,
         p_value=p,
         p_adjusted=p_adjusted,
         grade=grade,

@@ -7,7 +7,7 @@ from leapprof.analysis.load import per_unit as divided
 from leapprof.assess.measure import batches_within
 from leapprof.assess.rows import Row
 from leapprof.assess.sides import CutSide
-from leapprof.model import Effect, PerUnit
+from leapprof.model import Effect, Interval, PerUnit
 
 WORK = (("chain.transactions_per_s", "transaction"), ("chain.blocks_per_s", "block"))
 DIVIDED = {"device.write_bytes_per_s": "bytes", "nodeos.cpu_cores": "cpu_seconds"}
@@ -43,9 +43,9 @@ def _figure(row: Row, work: Row, per: str, sides: tuple[CutSide, CutSide]) -> Pe
         amount = mine.batches if mine else None
         done = batches_within(its.series, side) if its else None
         one = divided(amount, done) if amount is not None and done is not None else None
-        if one is None:
+        if mine is None or one is None:
             return None
-        found.append(Effect(value=one[0], ci95=one[1]))
+        found.append(_allowing(*one, mine.estimate.widening))
     return PerUnit(
         name=row.spec.name,
         subject=row.subject,
@@ -55,3 +55,9 @@ def _figure(row: Row, work: Row, per: str, sides: tuple[CutSide, CutSide]) -> Pe
         after=found[1],
         ratio=ratio_of(found[0], found[1]),
     )
+
+
+def _allowing(value: float, interval: Interval, by: float) -> Effect:
+    """Return a ratio whose interval allows for a short window as that of its numerator does, on the log scale."""
+    wide = Interval(low=value * (interval.low / value) ** by, high=value * (interval.high / value) ** by)
+    return Effect(value=value, ci95=wide)

@@ -3,10 +3,12 @@
 Every number of the headline is one of the metrics, with its unit and its interval.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from leapprof.analysis import verdict as rules
+from leapprof.analysis import allowance
+from leapprof.analysis.verdict import TOO_SHORT_S
 from leapprof.assess.facts import change_text
 from leapprof.assess.material import Material
 from leapprof.assess.probe_runs import probe_runs
@@ -14,7 +16,7 @@ from leapprof.assess.sides import CutSide
 from leapprof.assess.subjects import devices_of_states
 from leapprof.assess.wear import WRITES
 from leapprof.model import Effect, Grade, MetricComparison, Side, Verdict, WearComparison
-from leapprof.units import DAY_S, NS_PER_S, format_duration, format_tb_per_year, format_value
+from leapprof.units import DAY_S, NS_PER_S, format_duration, format_tb_per_year, format_value, significant
 
 MOST_SENTENCES = 10
 DIRTIED = "nodeos.dirtied_bytes_per_s"
@@ -107,9 +109,13 @@ def method(material: Material) -> dict[str, str]:
         "share of the mean before, where no load adjusts it; that on levels on the difference",
         "p values": "Welch on the adjusted standard errors; Holm over the headline metrics, Benjamini-Hochberg over "
         "the others",
-        "grades": f"too_short under {rules.TOO_SHORT_S / 60:.0f} min after warm-up; full from "
-        f"{rules.FULL_FROM_S / 60:.0f} min and 20 times the metric's autocorrelation time on; preliminary between, or "
-        "with a trend, too few independent samples or few bursts: then twice the interval has to show the effect",
+        "grades": f"too_short under {TOO_SHORT_S / 60:.0f} min after warm-up; full from "
+        f"{allowance.FULL_FROM_S / 60:.0f} min and 20 times the metric's autocorrelation time on; preliminary between, "
+        "or with a trend, too few independent samples, few bursts or another load",
+        "short windows": "where a side is preliminary for its length or its samples, intervals and standard errors are "
+        f"{allowance.SHORT_WIDENING:.0f} times as long as its samples make them, with a trend at least "
+        f"{allowance.RANGE_WIDENING} times as far as the range of its batch means; where only the load or hours "
+        "make a verdict preliminary, twice the interval has to show the effect",
         "at equal load": "analysis of covariance on batch means with a slope per side, at the mean of both loads "
         "(transactions/s)",
         "mean of a counter": "last minus first over the time between, gaps included; resets start a new segment",
@@ -163,7 +169,7 @@ def _count(chosen: list[MetricComparison]) -> str:
     if all(m.grade is Grade.TOO_SHORT for m in chosen):
         return (
             "Too short for a verdict: means and differences are shown without intervals; "
-            f"{format_duration(rules.TOO_SHORT_S)} after warm-up are the least."
+            f"{format_duration(TOO_SHORT_S)} after warm-up are the least."
         )
     parts = [f"{n} {v.value}" for v in COUNTED if (n := sum(m.verdict is v for m in chosen))]
     return f"Of {len(chosen)} headline metric{'s' if len(chosen) > 1 else ''}: {', '.join(parts)}."
@@ -176,7 +182,9 @@ def _sentence(metric: MetricComparison, wear: WearComparison | None, remark: str
     subject = metric.subject
     whom = subject.device or subject.nodeos or ", ".join(filter(None, (subject.operation, subject.target)))
     before, after = (format_value(e.mean, metric.unit) for e in (metric.before, metric.after))
-    plain = f"{before} before, {after} after, {short_effect(metric.difference, metric.unit)}"
+    plain = (
+        f"{before} before, {after} after, {short_effect(metric.difference, metric.unit)}{_of_ratio(metric)}"
+    )
     text = f"{LABELS[metric.name]} {whom}".strip() + f"{remark}: "
     if metric.adjusted is not None and metric.adjusted_for:
         text += f"{short_effect(metric.adjusted, metric.unit)} {metric.adjusted_for}; as it was {plain}"
@@ -188,6 +196,15 @@ def _sentence(metric: MetricComparison, wear: WearComparison | None, remark: str
             f"{format_tb_per_year(wear.after.tb_per_year)} after{_if_short(metric)}"
         )
     return f"{text}{_ending(metric)}"
+
+
+def _of_ratio(metric: MetricComparison) -> str:
+    """Return the ratio of a metric whose verdict stands on it."""
+    ratio = metric.ratio
+    if not metric.by_ratio or ratio is None or ratio.ci95 is None or not math.isfinite(ratio.ci95.high):
+        return ""
+    low, high = (f"×{significant(end)}" for end in (ratio.ci95.low, ratio.ci95.high))
+    return f", ×{significant(ratio.value)} ({low} to {high})"
 
 
 def _remark(

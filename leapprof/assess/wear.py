@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 
-from leapprof.analysis.verdict import FULL_FROM_S, ROUNDING, widened
 from leapprof.assess.measure import MeasuredSide
 from leapprof.assess.rows import Row
 from leapprof.assess.subjects import DevicePair
 from leapprof.endurance.ratings import find_rating
-from leapprof.model import Device, DeviceKind, Estimate, Interval, WearComparison, WearSide
+from leapprof.model import Device, DeviceKind, Interval, WearComparison, WearSide
 from leapprof.units import DAY_S, tb_per_year
 
 WRITES = "device.write_bytes_per_s"
@@ -61,20 +60,12 @@ def _side(measured: MeasuredSide | None) -> WearSide | None:
     if measured is None:
         return None
     estimate = measured.estimate
-    interval = yearly(estimate)
+    interval = estimate.ci95
     return WearSide(
         bytes_per_s=estimate.mean,
         tb_per_year=tb_per_year(estimate.mean),
         ci95=Interval(low=tb_per_year(interval.low), high=tb_per_year(interval.high)) if interval else None,
     )
-
-
-def yearly(estimate: Estimate) -> Interval | None:
-    """Return the interval on which a year of a rate stands: twice as wide from less than a full verdict takes."""
-    if estimate.ci95 is None or estimate.covered_seconds >= FULL_FROM_S * ROUNDING:
-        return estimate.ci95
-    wide = widened(estimate.mean, estimate.ci95)
-    return Interval(low=max(wide.low, 0.0), high=wide.high)
 
 
 def _rated(device: Device) -> float | None:

@@ -57,8 +57,9 @@ class MetricComparison:
         view_of: drives below the subject, where it is a logical device.
         design_seconds: how long each side has to be for the grade full.
         adjusted_for: a clause that says what adjusted takes off (another load, growth of the state, a
-            control's difference); the verdict then stands on adjusted. None: it stands on difference.
+            control's difference); the verdict then stands on adjusted. None: it stands on difference or ratio.
         confounded: what else than the change may have made the difference, each a clause.
+        by_ratio: the verdict stands on the ratio, as a share of the mean before, and not on the difference.
     """
 
     name: str
@@ -83,6 +84,7 @@ class MetricComparison:
     design_seconds: float | None = None
     adjusted_for: str | None = None
     confounded: tuple[str, ...] = ()
+    by_ratio: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

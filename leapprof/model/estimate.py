@@ -83,17 +83,19 @@ class Estimate:
 
     Attributes:
         mean: over the covered time, base unit.
-        ci95: of the mean; None when too short.
+        ci95: of the mean, widened where the window is short; None when too short.
         p50, p95, p99: quantiles of the samples; None when only batch means are known.
         samples: finite samples.
         effective_samples: number of independent samples worth as much; None when too short.
         covered_seconds: time that the samples cover.
-        standard_error: of the mean, adjusted for autocorrelation; None when too short.
+        standard_error: of the mean, adjusted for autocorrelation and widened as ci95 is; None when too short.
         degrees_of_freedom: of standard_error.
         lag1: lag-1 autocorrelation of the batch means, None when too short.
         batches: number of batches.
         bursts: effective number of bursts (Kish) of a metric that comes in bursts; None for others.
         needed_seconds: time that samples would have to cover at least for an interval that holds; None where they do.
+        widening: how many times as long ci95 and standard_error are as the samples alone would make them, because the
+            window is short for the metric's memory; 1 where it is long enough.
     """
 
     mean: float
@@ -110,3 +112,4 @@ class Estimate:
     batches: int = 0
     bursts: float | None = None
     needed_seconds: float | None = None
+    widening: float = 1.0

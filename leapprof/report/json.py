@@ -65,6 +65,7 @@ def estimate_json(estimate: Estimate | None) -> dict[str, Any] | None:
         "lag1": number_json(estimate.lag1),
         "batches": estimate.batches,
         "bursts": number_json(estimate.bursts),
+        "widening": number_json(estimate.widening),
     }
 
 
@@ -120,6 +121,13 @@ def _headroom(room: Headroom | None) -> dict[str, Any] | None:
     }
 
 
+def _stands_on(metric: MetricComparison) -> str:
+    """Return the key of the effect on which the verdict stands."""
+    if metric.adjusted is not None:
+        return "adjusted"
+    return "ratio" if metric.by_ratio and metric.ratio is not None else "difference"
+
+
 def _metric(metric: MetricComparison) -> dict[str, Any]:
     return {
         "name": metric.name,
@@ -131,6 +139,7 @@ def _metric(metric: MetricComparison) -> dict[str, Any]:
         "difference": effect_json(metric.difference),
         "ratio": effect_json(metric.ratio),
         "adjusted": effect_json(metric.adjusted),
+        "stands_on": _stands_on(metric),
         "p_value": number_json(metric.p_value),
         "p_adjusted": number_json(metric.p_adjusted),
         "grade": metric.grade.value,

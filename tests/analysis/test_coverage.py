@@ -25,7 +25,7 @@ def test_intervals_on_which_verdicts_stand_hold_the_truth(name):
 
 @pytest.mark.parametrize("name", ["ar0999", "wb", "onoff", "daily"])
 def test_what_an_hour_cannot_tell_is_not_graded_full(name):
-    """Their plain intervals do not hold; what the verdict stands on does, and alarms are rare."""
+    """What their samples alone tell does not hold; what the verdict stands on does, and alarms are rare."""
     tally = simulate(FAMILY[name], 3600, DRAWS, seed=12)
     assert (tally.percent("full") or 0.0) <= 5
     assert tally.percent("judged") >= LEAST
@@ -39,7 +39,7 @@ def test_the_same_hours_of_two_days_are_judged_by_what_carries_over(n):
     assert tally.percent("judged") >= LEAST
     assert tally.percent("ratio") >= LEAST
     assert tally.percent("difference of hours") >= LEAST
-    assert tally.percent("difference") < 93
+    assert tally.percent("level") < 93
     assert tally.percent("alarm") <= 5
 
 
@@ -51,11 +51,12 @@ def test_an_hour_of_a_memory_of_200_s_is_never_full():
     assert tally.percent("found") > 50
 
 
-def test_a_year_of_writes_from_an_hour_holds():
-    """On twice the interval; the plain one holds less often where the load wanders."""
-    tally = simulate(FAMILY["wb"], 3600, DRAWS, seed=15)
-    assert tally.percent("year") >= LEAST
-    assert tally.percent("year") >= tally.percent("level")
+@pytest.mark.parametrize(("name", "n"), [("wb", 1200), ("wb", 3600), ("ar0999", 3600), ("onoff", 3600)])
+def test_what_is_printed_of_a_short_window_holds(name, n):
+    """It allows for what the window is too short to show; its samples alone hold less often."""
+    tally = simulate(FAMILY[name], n, DRAWS, seed=15)
+    assert all(tally.percent(printed) >= LEAST for printed in ("level", "difference", "ratio"))
+    assert tally.percent("level") > tally.percent("alone")
 
 
 def test_a_single_day_with_a_swing_is_told_as_narrowly_as_its_spread_allows():
@@ -80,8 +81,8 @@ def test_the_rules_of_others_see_changes_in_noise():
 
 
 def test_the_interval_is_not_much_wider_than_the_narrowest_that_holds():
-    """At most 1.3 times, where any other method holds."""
-    ratio = narrowest(simulate(FAMILY["ar09"], 3600, DRAWS, seed=5))
+    """At most 1.3 times, where any other method holds and the window is long enough."""
+    ratio = narrowest(simulate(FAMILY["ar09"], 7200, DRAWS, seed=5))
     assert ratio is None or ratio <= 1.3
 
 

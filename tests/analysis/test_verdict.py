@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from leapprof.analysis.allowance import Bursts, Nature, allowing
 from leapprof.analysis.compare import difference
-from leapprof.analysis.verdict import Bursts, Sides, Threshold, Traits, allowing, judge, memory_s
+from leapprof.analysis.verdict import Sides, Threshold, Traits, judge, settle, standing
 from leapprof.model import Better, Estimate, Grade, Interval, Verdict
 
 HOURS_2 = 7200.0
@@ -82,15 +83,38 @@ def test_flags_of_the_data_only_add_refusals():
     assert "3 bursts" in few.reason
 
 
-def test_with_a_trend_the_ranges_have_to_be_apart():
-    """A level that wanders over the other's range is no improvement, whatever its mean."""
-    before, after = known(10, lag1=0.9), known(4)
-    wide = {"before_range": Interval(low=2, high=20), "after_range": Interval(low=3, high=5)}
-    apart = {"before_range": Interval(low=9.5, high=10.5), "after_range": Interval(low=3.9, high=4.1)}
-    assert judged(before, after, **wide).verdict is Verdict.INCONCLUSIVE
-    assert judged(
-        known(10, lag1=0.9, ci95=Interval(low=9.9, high=10.1)), after, threshold=1.0, **apart
-    ).verdict in {Verdict.IMPROVED}
+def test_a_window_that_is_allowed_for_is_not_widened_again():
+    """What the estimates allow for is in the interval that is printed: the verdict stands on that one."""
+    nature = Nature(memory_s=300.0)
+    before, after = (allowing(known(m, covered_seconds=3000.0), nature) for m in (10.0, 0.5))
+    effect = difference(before, after)
+    assert standing(effect, Sides(before=before, after=after), Grade.PRELIMINARY) == effect
+    assert judged(before, after, memory=300.0).reason.startswith("the whole interval lies beyond")
+
+
+def test_what_is_preliminary_for_another_load_needs_twice_the_interval():
+    """The window is long enough, so its interval is not; the verdict asks for more, and says so."""
+    before, after = known(10), known(5.5)
+    assert judged(before, after).verdict is Verdict.IMPROVED
+    found = judged(before, after, confounded=("another load",))
+    assert found.verdict is not Verdict.IMPROVED
+    assert "widened for being preliminary" in judged(known(10), known(10.1), confounded=("x",)).reason
+
+
+def test_an_effect_of_a_known_grade_is_settled_alike():
+    """Twice the interval when preliminary, unless it allows for its window."""
+    traits = Traits(better=Better.LOWER, threshold=3.0, memory_s=120.0)
+    effect = difference(known(10), known(5.5))
+    assert settle(effect, None, traits, Grade.FULL, allowed=False)[0] is Verdict.IMPROVED
+    assert settle(effect, None, traits, Grade.PRELIMINARY, allowed=True)[0] is Verdict.IMPROVED
+    assert settle(effect, None, traits, Grade.PRELIMINARY, allowed=False)[0] is not Verdict.IMPROVED
+
+
+def test_how_long_to_record_does_not_count_what_is_widened():
+    """A window that is long enough is not widened: the time is told from the samples alone."""
+    plain = [known(m, 5, covered_seconds=3000.0) for m in (10.0, 12.0)]
+    wide = [allowing(e, Nature(memory_s=300.0, non_negative=False)) for e in plain]
+    assert judged(*wide).needed_seconds == judged(*plain).needed_seconds
 
 
 def test_holm_can_take_a_verdict_back():
@@ -103,13 +127,6 @@ def test_the_larger_threshold_counts():
     threshold = Threshold(absolute=256.0, relative=0.02)
     assert threshold.of(100_000) == 2000
     assert threshold.of(1000) == 256
-
-
-def test_only_a_day_or_more_may_shorten_the_memory():
-    """A short window under-estimates its own memory."""
-    assert memory_s(known(1, effective_samples=7200.0), 120.0) == 120
-    assert memory_s(known(1, effective_samples=7.2), 120.0) == 1000
-    assert memory_s(known(1, covered_seconds=86_400.0, effective_samples=8640.0), 120.0) == 10
 
 
 def test_other_hours_need_an_effect_beyond_the_swing_of_a_day():
@@ -133,9 +150,9 @@ def test_a_flow_is_judged_by_its_ratio():
     assert judged(before, after).verdict is not Verdict.IMPROVED
     wide = known(10, ci95=Interval(low=5, high=19))
     effect, sides = difference(wide, after), Sides(before=wide, after=after, by_ratio=True)
-    standing = allowing(effect, sides, Grade.FULL)
-    assert standing.value == effect.value
-    assert -10 <= standing.ci95.low < standing.ci95.high < -7
+    found = standing(effect, sides, Grade.FULL)
+    assert found.value == effect.value
+    assert -10 <= found.ci95.low < found.ci95.high < -7
     assert judged(wide, after, by_ratio=True).verdict is Verdict.IMPROVED
 
 
@@ -143,7 +160,7 @@ def test_without_a_ratio_the_difference_counts():
     """Nothing was counted before."""
     before, after = known(0, 0.1), known(10)
     effect = difference(before, after)
-    assert allowing(effect, Sides(before=before, after=after, by_ratio=True), Grade.FULL) == effect
+    assert standing(effect, Sides(before=before, after=after, by_ratio=True), Grade.FULL) == effect
 
 
 def test_an_hour_is_preliminary_whatever_it_looks_like():

@@ -158,6 +158,7 @@ def of_metric(metric):
         yield from (f"{number:.0f}" for number in worth if number is not None)
     if metric["ratio"]:
         yield f"{significant(100 * metric['ratio']['value'])} %"
+        yield from (significant(value) for value in numbers(metric["ratio"]))
     seconds = [metric["design_seconds"], metric["needed_seconds"]]
     seconds += [metric[side]["covered_seconds"] for side in ("before", "after") if metric[side]]
     yield from (format_duration(s) for s in seconds if s is not None)

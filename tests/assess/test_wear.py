@@ -2,26 +2,18 @@
 
 import pytest
 
-from leapprof.assess.wear import yearly
-from leapprof.model import Estimate, Interval
+from leapprof.units import tb_per_year
+from tests.support.sample_comparisons import comparison
 
 
-def rate(seconds, low=90.0, high=120.0):
-    """Return a rate of 100 bytes a second."""
-    return Estimate(
-        mean=100.0, ci95=Interval(low=low, high=high), p50=None, p95=None, p99=None, samples=int(seconds),
-        effective_samples=None, covered_seconds=seconds,
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("seconds", "low", "expected"),
-    [
-        (3600.0, 90.0, Interval(low=80.0, high=140.0)),
-        (3600.0, 30.0, Interval(low=0.0, high=140.0)),
-        (6000.0, 90.0, Interval(low=90.0, high=120.0)),
-    ],
-)
-def test_a_year_from_less_than_100_minutes_stands_on_twice_the_interval(seconds, low, expected):
-    """Both arms, and never below nothing."""
-    assert yearly(rate(seconds, low)) == expected
+@pytest.mark.parametrize("side", ["before", "after"])
+def test_a_year_stands_on_the_interval_of_the_rate(side):
+    """Of an hour that is the one that allows for a short window."""
+    found = comparison("standin-two-hours")
+    rates = {m.subject.device: m for m in found.metrics if m.name == "device.write_bytes_per_s"}
+    assert found.wear
+    for wear in found.wear:
+        rate, year = getattr(rates[wear.device], side), getattr(wear, side)
+        assert rate.widening >= 2.0
+        assert year.tb_per_year == tb_per_year(rate.mean)
+        assert (year.ci95.low, year.ci95.high) == (tb_per_year(rate.ci95.low), tb_per_year(rate.ci95.high))
