@@ -38,22 +38,24 @@ class Life:
 
     Attributes:
         rows: of its nodeos, whole.
-        at: (k,) indices of its rows.
+        at: which of them are its own.
         began_s: when it began, on the samples' timeline.
         began_wall_ns: the same on the host's wall clock.
+        t_s: (k,) seconds since then.
     """
 
     rows: Samples
-    at: NDArray[np.intp]
+    at: slice
     pid: int
     start_ticks: int
     began_s: float
     began_wall_ns: int
+    t_s: NDArray[np.float64]
 
     @property
-    def t_s(self) -> NDArray[np.float64]:
-        """Return (k,) seconds since the process began."""
-        return np.asarray(self.rows.time_s[self.at] - self.began_s)
+    def last_wall_ns(self) -> int:
+        """Return the host's wall clock at its last row."""
+        return int(self.rows.wall_ns[self.at][-1])
 
     def column(self, name: str) -> Column | None:
         """Return (k,) a column; None when it was never read."""
@@ -81,13 +83,15 @@ def lives_of(rows: Samples) -> Iterator[Life]:
         if not (pid.present[first] and start.present[first]):
             continue
         age_s = float(boottime[first] / NS_PER_S - start.values[first] / USER_HZ)
+        began_s = float(rows.time_s[first]) - age_s
         yield Life(
             rows=rows,
-            at=np.arange(first, end),
+            at=slice(first, end),
             pid=int(pid.values[first]),
             start_ticks=int(start.values[first]),
-            began_s=float(rows.time_s[first]) - age_s,
+            began_s=began_s,
             began_wall_ns=int(rows.wall_ns[first]) - round(age_s * NS_PER_S),
+            t_s=rows.time_s[first:end] - began_s,
         )
 
 
@@ -96,7 +100,7 @@ def curve_of(life: Life, until_s: float, stop_from_s: float | None = None) -> St
     span_s = min(
         max(CURVE_S, 2 * until_s), 10 * CURVE_S, float("inf") if stop_from_s is None else stop_from_s
     )
-    inside = life.t_s <= span_s
+    inside = slice(int(np.searchsorted(life.t_s, span_s, side="right")))
     series = {name: _thinned(life, life.column(name), inside, is_rate=False) for name in _LEVELS}
     ticks = _sum(life.column("utime_ticks_total"), life.column("stime_ticks_total"))
     series["cpu"] = _thinned(life, ticks, inside, is_rate=True)
@@ -121,7 +125,7 @@ def curve_of(life: Life, until_s: float, stop_from_s: float | None = None) -> St
 _Points = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
-def _thinned(life: Life, column: Column | None, inside: NDArray[np.bool_], *, is_rate: bool) -> _Points:
+def _thinned(life: Life, column: Column | None, inside: slice, *, is_rate: bool) -> _Points:
     """Return times and values of a column, peaks kept."""
     empty = np.empty(0), np.empty(0)
     if column is None:

@@ -17,20 +17,25 @@ from leapprof.model import Column, Nodeos, Table
 from leapprof.nodeos.logs import LifeLine, parse_event
 from leapprof.nodeos.stage_evidence import STARTUP_STAGES, evidence_at, stretches
 from leapprof.nodeos.stages import (
+    CODES,
     LOADING_SNAPSHOT,
+    NOT_TOLD,
     PRELOADING_STATE,
     REPLAYING,
     STARTING,
     STOPPING,
+    Labels,
     label_stages,
     with_writing,
+    words,
 )
 from leapprof.units import NS_PER_MS, NS_PER_S
 
 FILLING_BYTES_PER_S = 10e6
 """heap and locked read the state into anonymous memory at drive speed; running, it grows by kilobytes."""
 STOPPED = "nodeos-stopped"
-API, COMMAND_LINE, COUNTERS, LOG = "API", "command line", "counters", "log"
+SOURCES = ("API", "command line", "counters", "log")
+_API, _COMMAND_LINE, _COUNTERS, _LOG = range(1, len(SOURCES) + 1)
 
 _EXTRA = ("start_ticks", "io_write_bytes_total", "rss_anon_bytes")
 _OPTION_STAGES = (
@@ -39,7 +44,6 @@ _OPTION_STAGES = (
     ("hard-replay-blockchain", REPLAYING),
 )
 _FILLED_MODES = frozenset({"heap", "locked"})
-_Labels = NDArray[np.object_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -78,12 +82,14 @@ def with_stages(nodeos: Table, recording: RecordingTables, where: Mapping[str, s
     chain = recording.table("chain", ("head_lag_ms", "http_status"), where)
     counters = recording.table("nodeos", _EXTRA, where)
     ids = nodeos.texts["nodeos"]
-    for one in sorted(set(ids.tolist()) - {None}):
+    chosen = (where or {}).get("nodeos")
+    for one in [chosen] if chosen else sorted(set(ids.tolist()) - {None}):
         at = np.flatnonzero(ids == one)
         rows = _rows_of(nodeos, counters, chain, one, at)
         rows = replace(rows, went_away=_went_away(recording, one, rows))
         known = next((n for n in recording.manifest.nodeos if n.id == one), None)
-        stage[at], source[at] = _told(rows, counters, at, known, _log_lines(recording, one))
+        labels, sources = _told(rows, counters, at, known, _log_lines(recording, one))
+        stage[at], source[at] = words(labels), words(sources, SOURCES)
     return replace(nodeos, texts={**nodeos.texts, "stage": stage, "stage_source": source})
 
 
@@ -93,7 +99,7 @@ def _went_away(recording: RecordingTables, one: str, rows: _Rows) -> bool:
     return any(event.wall_ns // NS_PER_MS > last_ms for event in stops)
 
 
-def _label(rows: _Rows) -> _Labels:
+def _label(rows: _Rows) -> Labels:
     """Return the labels that the API tells; a tick without process stands for the time after the last row."""
     more = 1 if rows.went_away else 0
     labels = label_stages(
@@ -144,56 +150,55 @@ def _log_lines(recording: RecordingTables, one: str) -> list[LifeLine]:
 
 def _told(
     rows: _Rows, counters: Table, at: NDArray[np.intp], known: Nodeos | None, lines: list[LifeLine]
-) -> tuple[_Labels, _Labels]:
-    """Return stage and source of the rows of one nodeos."""
+) -> tuple[Labels, NDArray[np.uint8]]:
+    """Return stage and source of the rows of one nodeos, each as a number."""
     has_answer = bool(np.isfinite(rows.lag_ms).any())
-    labels = np.full(rows.life.size, None, dtype=object)
+    labels = np.full(rows.life.size, NOT_TOLD, dtype=np.uint8)
     source = labels.copy()
     if has_answer:
         labels = _label(rows)
-        source[:] = API
-        _put(labels, source, _from_command_line(rows, labels, known), COMMAND_LINE)
-        _put(labels, source, _from_memory(rows, labels, known, counters, at), COUNTERS)
-        _put(labels, source, _from_writes(rows, labels, counters, at), COUNTERS)
+        source[:] = _API
+        _put(labels, source, _from_command_line(rows, labels, known), _COMMAND_LINE)
+        _put(labels, source, _from_memory(rows, labels, known, counters, at), _COUNTERS)
+        _put(labels, source, _from_writes(rows, labels, counters, at), _COUNTERS)
     if lines:
         proved = _without_answered(rows, evidence_at(rows.wall_ms, stretches(lines), rows.life))
-        _put(labels, source, proved, LOG)
+        _put(labels, source, proved, _LOG)
     return labels, source
 
 
-def _put(labels: _Labels, source: _Labels, found: _Labels | None, name: str) -> None:
+def _put(labels: Labels, source: NDArray[np.uint8], found: Labels | None, number: int) -> None:
     """Take over the stages of a source where it knows one."""
     if found is None:
         return
-    is_told = found.astype(bool)  # a stage is a word, None is none
-    labels[is_told], source[is_told] = found[is_told], name
+    is_told = found != NOT_TOLD
+    labels[is_told], source[is_told] = found[is_told], number
 
 
-def _without_answered(rows: _Rows, proved: _Labels) -> _Labels:
+def _without_answered(rows: _Rows, proved: Labels) -> Labels:
     """Return evidence without start-up stages from the first answer of a process on: then it has started."""
-    starting = np.flatnonzero(proved.astype(bool))
-    starting = starting[np.isin(proved[starting].astype(str), STARTUP_STAGES)]
+    starting = np.flatnonzero(np.isin(proved, [CODES[stage] for stage in STARTUP_STAGES]))
     answered = np.flatnonzero(np.isfinite(rows.lag_ms))
     for life in np.unique(rows.life[starting]):
         own = answered[rows.life[answered] == life]
         if own.size:
-            proved[starting[(rows.life[starting] == life) & (starting >= own[0])]] = None
+            proved[starting[(rows.life[starting] == life) & (starting >= own[0])]] = NOT_TOLD
     return proved
 
 
-def _from_command_line(rows: _Rows, labels: _Labels, known: Nodeos | None) -> _Labels | None:
+def _from_command_line(rows: _Rows, labels: Labels, known: Nodeos | None) -> Labels | None:
     """Return what a process that was started from a snapshot, or to replay, does until its API answers."""
     stage = next((s for name, s in _OPTION_STAGES if known and name in known.options), None)
     if stage is None or known is None:
         return None
-    found = np.full(labels.size, None, dtype=object)
-    found[(labels == STARTING) & (rows.start_ticks == known.start_ticks)] = stage
+    found = np.full(labels.size, NOT_TOLD, dtype=np.uint8)
+    found[(labels == CODES[STARTING]) & (rows.start_ticks == known.start_ticks)] = CODES[stage]
     return found
 
 
 def _from_memory(
-    rows: _Rows, labels: _Labels, known: Nodeos | None, counters: Table, at: NDArray[np.intp]
-) -> _Labels | None:
+    rows: _Rows, labels: Labels, known: Nodeos | None, counters: Table, at: NDArray[np.intp]
+) -> Labels | None:
     """Return preloading-state while a heap or locked nodeos fills its memory before its API answers."""
     anon = counters.integers.get("rss_anon_bytes")
     if known is None or known.map_mode not in _FILLED_MODES or anon is None or at.size < 2:
@@ -201,17 +206,17 @@ def _from_memory(
     grown = np.diff(anon.values[at], prepend=anon.values[at[:1]])
     elapsed = np.maximum(np.diff(rows.time_s, prepend=rows.time_s[:1] - 1.0), 1e-3)
     fills = (grown / elapsed >= FILLING_BYTES_PER_S) & anon.present[at]
-    found = np.full(labels.size, None, dtype=object)
-    found[fills & (labels == STARTING)] = PRELOADING_STATE
+    found = np.full(labels.size, NOT_TOLD, dtype=np.uint8)
+    found[fills & (labels == CODES[STARTING])] = CODES[PRELOADING_STATE]
     return found
 
 
-def _from_writes(rows: _Rows, labels: _Labels, counters: Table, at: NDArray[np.intp]) -> _Labels | None:
+def _from_writes(rows: _Rows, labels: Labels, counters: Table, at: NDArray[np.intp]) -> Labels | None:
     """Return writing-state where a stop writes fast."""
-    if not (labels == STOPPING).any():
+    if not (labels == CODES[STOPPING]).any():
         return None
     written = with_writing(labels, _rate(rows, counters.integers.get("io_write_bytes_total"), at))
-    written[written == labels] = None
+    written[written == labels] = NOT_TOLD
     return written
 
 

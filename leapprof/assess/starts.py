@@ -59,7 +59,7 @@ def _answers(recording: RecordingTables, nodeos: str) -> NDArray[np.int64]:
 
 def _stop_of(life: Life, exits: Sequence[RestartWindow]) -> RestartWindow | None:
     """Return the stop that ended a process."""
-    last_s = float(life.rows.time_s[life.at[-1]])
+    last_s = float(life.rows.time_s[life.at][-1])
     return next((w for w in exits if last_s - 1.0 <= w.gone_s), None) if exits else None
 
 
@@ -71,7 +71,7 @@ def _measure(
     answers: NDArray[np.int64],
     stop: RestartWindow | None,
 ) -> StartMeasure:
-    last_wall_ns = int(life.rows.wall_ns[life.at[-1]])
+    last_wall_ns = life.last_wall_ns
     log = _log_events(recording.manifest, nodeos, life.began_wall_ns, stop, last_wall_ns)
     known = next((n for n in recording.manifest.nodeos if n.id == nodeos), None)
     own = known if known is not None and known.start_ticks == life.start_ticks else None
@@ -151,7 +151,7 @@ def _map_mode(
     """Return the map mode of a run: of the manifest, or as it was seen to change; None when nothing tells."""
     if own is not None or known is None:
         return own.map_mode if own else None
-    until_ns = int(life.rows.wall_ns[life.at[-1]])
+    until_ns = life.last_wall_ns
     changes = [
         e
         for e in manifest.events
@@ -172,7 +172,7 @@ def _start_s(life: Life, log: Sequence[Event], answers: NDArray[np.int64]) -> fl
     started = next((e for e in log if e.kind == "log-chain-started"), None)
     if started is not None:
         return max((started.wall_ns - life.began_wall_ns) / NS_PER_S, 0.0)
-    own = answers[(answers > life.began_wall_ns) & (answers <= life.rows.wall_ns[life.at[-1]])]
+    own = answers[(answers > life.began_wall_ns) & (answers <= life.last_wall_ns)]
     return int(own[0] - life.began_wall_ns) / NS_PER_S if own.size else None
 
 

@@ -13,12 +13,15 @@ from numpy.typing import NDArray
 
 from leapprof.nodeos.logs import LifeLine, LineKind
 from leapprof.nodeos.stages import (
+    CODES,
     LOADING_SNAPSHOT,
+    NOT_TOLD,
     PRELOADING_STATE,
     REPLAYING,
     STARTING,
     STOPPING,
     WRITING_STATE,
+    Labels,
 )
 
 MS_PER_S = 1000
@@ -69,22 +72,22 @@ STARTUP_STAGES = (STARTING, LOADING_SNAPSHOT, PRELOADING_STATE, REPLAYING)
 
 def evidence_at(
     wall_ms: NDArray[np.int64], proved: Iterable[Stretch], life: NDArray[np.int64] | None = None
-) -> NDArray[np.object_]:
-    """Return the proved stage of each tick for label_stages, None where nothing is proved.
+) -> Labels:
+    """Return the proved stage of each tick for label_stages, NOT_TOLD where nothing is proved.
 
     Args:
         wall_ms: (n,) wall clock of the host at each tick, milliseconds since the epoch.
         proved: of stretches().
         life: (n,) number of the process; a stretch ends with the process in which it began.
     """
-    labels = np.full(len(wall_ms), None, dtype=object)
+    labels = np.full(len(wall_ms), NOT_TOLD, dtype=np.uint8)
     for stretch in proved:
         inside = wall_ms >= stretch.start_ms
         if stretch.end_ms is not None:
             inside &= wall_ms < stretch.end_ms
         if life is not None and inside.any():
             inside &= life == life[np.argmax(wall_ms >= stretch.start_ms)]
-        labels[inside] = stretch.stage
+        labels[inside] = CODES[stretch.stage]
     return labels
 
 

@@ -1,4 +1,4 @@
-"""What a nodeos was doing at each moment: arrays in, labels out.
+"""What a nodeos was doing at each moment: arrays in, labels out, each the number of a stage (see CODES and words).
 
 With head lag and process presence alone there are four labels; evidence from the log or the counters
 (loading, flushing) refines them. Sources: nodeos's start order (programs/nodeos/main.cpp and
@@ -6,8 +6,12 @@ plugins/chain_plugin of Leap 5.0.3: the API answers only after the state is mapp
 and the blocks replayed); libraries/chain of the same: a block every 0.5 s.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
+
+Labels = NDArray[np.uint8]
 
 STARTING = "starting"
 LOADING_SNAPSHOT = "loading-snapshot"
@@ -30,6 +34,9 @@ STAGES = (
     WRITING_STATE,
     DOWN,
 )
+NOT_TOLD = 0
+CODES = {stage: number for number, stage in enumerate(STAGES, start=1)}
+"""Stage → its number in arrays: of a week's ticks a number each takes an eighth of the room and time of a word."""
 
 # A node at the head lags by a block (0.5 s), the way there and the age of the answer; irreversible mode
 # and hand-overs of producers add seconds. Ten blocks behind is catching up.
@@ -37,11 +44,15 @@ SYNCING_LAG_MS = 5_000
 # How long a head lag read from the API may stand for later ticks: get_info is asked every 10 s, and an
 # answer may be missed; three missed ones are no knowledge.
 LAG_HOLDS_S = 35.0
-_BY_LAG = np.array([LIVE, SYNCING], dtype=object)
 # A silence this many times as long as answers usually are apart is no coincidence: the API is gone.
 MISSED_AFTER = 1.5
 # Writing back 2.1 GB of state a real 5.0.3 reached 130 to 940 MB/s in bursts; running, it writes kilobytes.
 WRITING_BYTES_PER_S = 10e6
+
+
+def words(codes: NDArray[np.uint8], known: Sequence[str] = STAGES) -> NDArray[np.object_]:
+    """Return the words of numbers counted from 1, None for 0."""
+    return np.array([None, *known], dtype=object)[codes]
 
 
 def label_stages(
@@ -49,8 +60,8 @@ def label_stages(
     process_up: NDArray[np.bool_],
     head_lag_ms: NDArray[np.float64],
     process_id: NDArray[np.int64] | None = None,
-    evidence: NDArray[np.object_] | None = None,
-) -> NDArray[np.object_]:
+    evidence: Labels | None = None,
+) -> Labels:
     """Return the stage of a nodeos at each tick.
 
     Args:
@@ -60,21 +71,21 @@ def label_stages(
             answered. It holds for later ticks of the same process until LAG_HOLDS_S have passed.
         process_id: (n,) any integer that changes when another process takes over (start ticks); without
             it a change shows only as a tick without process.
-        evidence: (n,) a stage that the log or the counters prove (replaying, writing-state …), or None;
+        evidence: (n,) a stage that the log or the counters prove (replaying, writing-state …), or NOT_TOLD;
             it wins over the head lag while the process is up.
 
     Returns:
-        (n,) of the labels above: down without process; starting until its API has answered for the first
+        (n,) numbers of the stages above: down without process; starting until its API has answered for the first
         time; then syncing while the head is more than SYNCING_LAG_MS old, else live; stopping after the last
         answer of a process that went away, or whose API fell silent at the end (so that the writes of a stop
         never count as those of a live node).
     """
     n = len(time_s)
-    labels = np.full(n, DOWN, dtype=object)
+    labels = np.full(n, CODES[DOWN], dtype=np.uint8)
     for first, end in _lives(process_up, process_id):
         labels[first:end] = _label_life(time_s[first:end], head_lag_ms[first:end], is_last=end == n)
     if evidence is not None:
-        proved = process_up & np.array([e is not None for e in evidence], dtype=bool)
+        proved = process_up & (evidence != NOT_TOLD)
         labels[proved] = evidence[proved]
     return labels
 
@@ -94,25 +105,22 @@ def _lives(process_up: NDArray[np.bool_], process_id: NDArray[np.int64] | None) 
     return lives
 
 
-def _label_life(
-    time_s: NDArray[np.float64], head_lag_ms: NDArray[np.float64], *, is_last: bool
-) -> NDArray[np.object_]:
+def _label_life(time_s: NDArray[np.float64], head_lag_ms: NDArray[np.float64], *, is_last: bool) -> Labels:
     """Return the labels of one process from its first to its last tick."""
     n = len(time_s)
-    labels = np.full(n, STARTING, dtype=object)
+    labels = np.full(n, CODES[STARTING], dtype=np.uint8)
     answered = np.flatnonzero(np.isfinite(head_lag_ms))
     if len(answered) == 0:
         return labels
-    held = np.cumsum(np.isfinite(head_lag_ms)) - 1
-    known = held >= 0
-    source = answered[np.maximum(held, 0)]
-    lag = head_lag_ms[source]
-    labels[known] = _BY_LAG[(lag[known] > SYNCING_LAG_MS).astype(np.intp)]
-    labels[known & (time_s - time_s[source] > LAG_HOLDS_S)] = SYNCING
-    last = answered[-1]
+    first, last = answered[0], answered[-1]
+    ticks = np.diff(answered, append=n)  # for which each answer is the last one
+    asked_s = np.repeat(time_s[answered], ticks)
+    is_behind = np.repeat(head_lag_ms[answered] > SYNCING_LAG_MS, ticks)
+    is_behind |= time_s[first:] - asked_s > LAG_HOLDS_S
+    labels[first:] = np.where(is_behind, np.uint8(CODES[SYNCING]), np.uint8(CODES[LIVE]))
     if not is_last or _missed_an_answer(time_s, answered):
         was_syncing = is_last and head_lag_ms[last] > SYNCING_LAG_MS
-        labels[last + 1 :] = SYNCING if was_syncing else STOPPING
+        labels[last + 1 :] = CODES[SYNCING if was_syncing else STOPPING]
     return labels
 
 
@@ -122,7 +130,7 @@ def _missed_an_answer(time_s: NDArray[np.float64], answered: NDArray[np.intp]) -
     return bool(time_s[-1] - time_s[answered[-1]] > MISSED_AFTER * max(usual_s, 1.0))
 
 
-def with_writing(labels: NDArray[np.object_], write_bytes_per_s: NDArray[np.float64]) -> NDArray[np.object_]:
+def with_writing(labels: Labels, write_bytes_per_s: NDArray[np.float64]) -> Labels:
     """Return the labels with the state's write-back told apart from the rest of a stop.
 
     Args:
@@ -134,10 +142,10 @@ def with_writing(labels: NDArray[np.object_], write_bytes_per_s: NDArray[np.floa
     """
     found = labels.copy()
     fast = np.nan_to_num(write_bytes_per_s, nan=0.0) >= WRITING_BYTES_PER_S
-    stopping = labels == STOPPING
+    stopping = labels == CODES[STOPPING]
     edges = np.flatnonzero(np.diff(np.concatenate(([False], stopping, [False])).astype(np.int8)))
     for first, end in zip(edges[::2], edges[1::2], strict=True):
         ticks = first + np.flatnonzero(fast[first:end])
         if len(ticks):
-            found[ticks[0] : ticks[-1] + 1] = WRITING_STATE
+            found[ticks[0] : ticks[-1] + 1] = CODES[WRITING_STATE]
     return found

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from leapprof.nodeos.logs import LifeLine, LineKind, parse_event
 from leapprof.nodeos.stage_evidence import evidence_at, stretches
-from leapprof.nodeos.stages import STAGES
+from leapprof.nodeos.stages import STAGES, words
 
 LOGS = Path(__file__).parent / "data" / "logs"
 
@@ -52,7 +52,7 @@ def test_ticks_get_the_stage_of_their_moment():
         LifeLine(kind=LineKind.EXITED, logged_ms=3_000),
     ]
     labels = evidence_at(np.array([0, 1_000, 2_999, 3_000]), stretches(lines))
-    assert list(labels) == [None, "writing-state", "writing-state", None]
+    assert list(words(labels)) == [None, "writing-state", "writing-state", None]
 
 
 def test_lines_without_any_time_prove_nothing():

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leapprof.nodeos.stages import STAGES, label_stages, with_writing
+from leapprof.nodeos.stages import CODES, NOT_TOLD, STAGES, label_stages, with_writing, words
 
 NO = float("nan")
 
@@ -12,9 +12,15 @@ NO = float("nan")
 def label(up, lag, step_s=10.0, **kwargs):
     """Return the labels of lists, one tick every step."""
     n = len(up)
-    return list(
-        label_stages(np.arange(n) * step_s, np.array(up, dtype=bool), np.array(lag, dtype=float), **kwargs)
+    found = label_stages(
+        np.arange(n) * step_s, np.array(up, dtype=bool), np.array(lag, dtype=float), **kwargs
     )
+    return list(words(found))
+
+
+def codes(*stages):
+    """Return the numbers of stages."""
+    return np.array([CODES.get(stage, NOT_TOLD) for stage in stages], dtype=np.uint8)
 
 
 def test_a_life_goes_from_starting_over_syncing_to_live():
@@ -59,7 +65,7 @@ def test_another_process_starts_anew():
 
 def test_evidence_wins_while_the_process_is_up():
     """What the log proves replaces what the head lag suggests, but not that the process is gone."""
-    evidence = np.array(["replaying", None, "writing-state", "writing-state"], dtype=object)
+    evidence = codes("replaying", None, "writing-state", "writing-state")
     found = label([1, 1, 1, 0], [NO, 400, NO, NO], evidence=evidence)
     assert found == ["replaying", "live", "writing-state", "down"]
 
@@ -79,9 +85,9 @@ def test_a_syncing_node_that_falls_silent_is_syncing():
 
 def test_the_write_back_of_a_real_stop_is_told_apart():
     """The captured stop of mapped_private wrote in bursts for 35 s: all between them is writing back."""
-    labels = np.array(["live"] * 3 + ["stopping"] * 8 + ["down"], dtype=object)
+    labels = codes(*["live"] * 3, *["stopping"] * 8, "down")
     rates = np.array([0, 9e7, 0, 0, 3.3e7, 3.8e8, NO, 2e3, 9.4e8, 1.3e8, 0, NO])
-    found = list(with_writing(labels, rates))
+    found = list(words(with_writing(labels, rates)))
     assert found == ["live"] * 3 + ["stopping"] + ["writing-state"] * 6 + ["stopping", "down"]
 
 
