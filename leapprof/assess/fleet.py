@@ -33,7 +33,7 @@ class FleetVerdict:
         controls: what the controls moved by; None without.
         value, ci95: the difference that the verdict is about, that of the controls taken off; None without.
         threshold: difference that matters.
-        grade: the lowest of the hosts'; preliminary asks for twice the interval.
+        grade: the lowest of the hosts'.
         reason: one sentence.
     """
 

@@ -40,7 +40,8 @@ def method(hosts: int) -> dict[str, str]:
         "like with like": "metrics of the only nodeos of a host, and of the device right below its state, are "
         "summarised together; other devices by what they carry",
         "controls": "hosts that were not changed: their mean difference is taken off, with its error",
-        "grades": "the lowest of the hosts'; with a preliminary one twice the interval has to show the effect",
+        "grades": "the lowest of the hosts'; preliminary for another reason than a short window, twice the interval "
+        "has to show the effect",
         "p values": "Holm over the headline metrics, Benjamini-Hochberg over the others",
         "hosts": f"{hosts} compared",
     }

@@ -21,6 +21,7 @@ from leapprof.assess.sides import CutSide, Stretches
 from leapprof.model import BatchMeans, Estimate, Interval, Nodeos, Series
 
 DEFAULT_PAGE_BYTES = 4096
+HIGHEST_PERCENT = 100.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -94,7 +95,7 @@ def measure(spec: MetricSpec, side: CutSide, samples: Samples, context: Context)
         non_negative=series.non_negative,
     )
     return MeasuredSide(
-        estimate=allowing(found, nature),
+        estimate=_possible(allowing(found, nature), spec.unit),
         series=series,
         batches=batches,
         bursts=bursts,
@@ -102,6 +103,15 @@ def measure(spec: MetricSpec, side: CutSide, samples: Samples, context: Context)
         spread=spread,
         lower_bound=lower_bound,
     )
+
+
+def _possible(estimate: Estimate, unit: str) -> Estimate:
+    """Return an estimate whose interval does not exceed what can be: a share is never above 100 %."""
+    interval = estimate.ci95
+    if unit != "percent" or interval is None or interval.high <= HIGHEST_PERCENT:
+        return estimate
+    high = max(HIGHEST_PERCENT, estimate.mean)
+    return replace(estimate, ci95=Interval(low=interval.low, high=high))
 
 
 def range_of(batches: BatchMeans | None) -> Interval | None:
