@@ -11,13 +11,15 @@ from leapprof.cli.options import HostsArgument, InventoryOption, JsonOption, Tra
 def command(
     hosts: HostsArgument,
     stop: Annotated[
-        str | None, typer.Option("--stop", help="End the sampler of this spool; keep its samples.")
+        str | None,
+        typer.Option("--stop", help="End the sampler of this spool; keep its samples.", metavar="PATH"),
     ] = None,
     clean: Annotated[
-        str | None, typer.Option("--clean", help="Remove this spool, once its sampler has ended.")
+        str | None,
+        typer.Option("--clean", help="Remove this spool, once its sampler has ended.", metavar="PATH"),
     ] = None,
     spool: Annotated[
-        str, typer.Option("--spool", help="Directory on the host that holds spools.")
+        str, typer.Option("--spool", help="Directory on the host that holds spools.", metavar="DIR")
     ] = DEFAULT_PARENT,
     inventory: InventoryOption = None,
     transport: TransportOption = None,

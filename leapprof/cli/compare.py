@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from leapprof.cli.options import InventoryOption
+from leapprof.cli.options import InventoryOption, check_writable
 from leapprof.cli.values import parse_duration_s, parse_time_ns
-from leapprof.errors import ConfigError
+from leapprof.errors import ConfigError, quoted
 
 if TYPE_CHECKING:
     from leapprof.assess.material import CompareOptions
@@ -27,27 +27,34 @@ def command(
             help="BEFORE and AFTER, each a recording or a directory of several hosts' recordings; or one recording "
             "with --change-at.",
             show_default=False,
+            metavar="RECORDING",
         ),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder in which a dated folder of its own is made.")] = Path(
-        "reports"
-    ),
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="Folder in which a dated folder of its own is made.", callback=check_writable, metavar="DIR"
+        ),
+    ] = Path("reports"),
     formats: Annotated[
-        str, typer.Option("--format", help="What is written: html, md, json, csv, png.")
+        str, typer.Option("--format", help="What is written: html, md, json, csv, png.", metavar="FORMATS")
     ] = "html,md,json,csv",
     change_at: Annotated[
-        str | None, typer.Option(help="Cut one recording here: 2024-05-01T12:00:00Z, or auto.")
+        str | None,
+        typer.Option(help="Cut one recording here: 2024-05-01T12:00:00Z, or auto.", metavar="MOMENT"),
     ] = None,
     window: Annotated[
         str | None,
         typer.Option(
-            help="Part of each recording: 6h (its last six hours), 30min..3h (from its start), ..3h."
+            help="Part of each recording: 6h (its last six hours), 30min..3h (from its start), ..3h.",
+            metavar="WINDOW",
         ),
     ] = None,
     control: Annotated[
         tuple[Path, Path] | None,
         typer.Option(
-            help="BEFORE and AFTER of a node, or of several, that were not changed: their difference is taken off."
+            help="BEFORE and AFTER of a node, or of several, that were not changed: their difference is taken off.",
+            metavar="BEFORE AFTER",
         ),
     ] = None,
     control_nodeos: Annotated[
@@ -60,10 +67,14 @@ def command(
         bool, typer.Option("--pairs", help="Four or more recordings of phases that alternate.")
     ] = False,
     target_cpu: Annotated[
-        float | None, typer.Option(help="CPU of the host in percent up to which there is headroom.")
+        float | None,
+        typer.Option(
+            min=1, max=100, help="CPU of the host up to which there is headroom.", metavar="PERCENT"
+        ),
     ] = None,
     rated_tbw: Annotated[
-        list[str], typer.Option(help="Rated endurance of a drive, decimal TB: [DEVICE=]TB.")
+        list[str],
+        typer.Option(help="Rated endurance of a drive, decimal TB: [DEVICE=]TB.", metavar="[DEVICE=]TB"),
     ] = [],  # noqa: B006 - typer copies it
     inventory: InventoryOption = None,
     across: Annotated[bool, typer.Option("--across", help="Two hosts, or one time, are meant.")] = False,
@@ -71,21 +82,32 @@ def command(
         bool, typer.Option("--public", help="Replace names, addresses and serials by aliases.")
     ] = False,
     fail_on: Annotated[
-        str, typer.Option(help="Exit with 10 or 11 on: regression, inconclusive (comma-joined).")
+        str,
+        typer.Option(
+            help="Exit with 10 or 11 on: regression, inconclusive (comma-joined).", metavar="VERDICTS"
+        ),
     ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print report.json instead of text.")] = False,
     prometheus: Annotated[
         str | None, typer.Option(help="A server instead of recordings; with --change-at.", metavar="URL")
     ] = None,
-    selector: Annotated[str, typer.Option(help='Label matchers of one host: instance=~"eos-1:.*"')] = "",
-    before: Annotated[str, typer.Option(help="How far back from the change.")] = "7d",
-    after: Annotated[str, typer.Option(help="How far on from the change.")] = "7d",
-    step: Annotated[str | None, typer.Option(help="Time between readings; none: as scraped.")] = None,
-    host_label: Annotated[str | None, typer.Option(help="Label that names the host.")] = None,
-    token_file: Annotated[Path | None, typer.Option(help="File with a bearer token.")] = None,
-    basic_auth_file: Annotated[Path | None, typer.Option(help="File with user:password.")] = None,
-    ca_file: Annotated[Path | None, typer.Option(help="Certificates to trust.")] = None,
-    timeout: Annotated[str, typer.Option(help="Of one answer of the server.")] = "60s",
+    selector: Annotated[
+        str, typer.Option(help='Label matchers of one host: instance=~"eos-1:.*"', metavar="MATCHERS")
+    ] = "",
+    before: Annotated[str, typer.Option(help="How far back from the change.", metavar="DURATION")] = "7d",
+    after: Annotated[str, typer.Option(help="How far on from the change.", metavar="DURATION")] = "7d",
+    step: Annotated[
+        str | None, typer.Option(help="Time between readings; none: as scraped.", metavar="DURATION")
+    ] = None,
+    host_label: Annotated[
+        str | None, typer.Option(help="Label that names the host.", metavar="LABEL")
+    ] = None,
+    token_file: Annotated[Path | None, typer.Option(help="File with a bearer token.", metavar="FILE")] = None,
+    basic_auth_file: Annotated[
+        Path | None, typer.Option(help="File with user:password.", metavar="FILE")
+    ] = None,
+    ca_file: Annotated[Path | None, typer.Option(help="Certificates to trust.", metavar="FILE")] = None,
+    timeout: Annotated[str, typer.Option(help="Of one answer of the server.", metavar="DURATION")] = "60s",
 ) -> None:
     """Compare recordings before and after a change, of one host or of several, and write the report."""
     from leapprof import report
@@ -235,7 +257,7 @@ def _window(text: str | None) -> "WindowChoice | None":
     """Return the part of both recordings that was asked for.
 
     Raises:
-        ConfigError: it is none of the two forms.
+        ConfigError: it is none of the two forms, or ends before it begins.
     """
     from leapprof.assess.sides import WindowChoice
 
@@ -245,4 +267,6 @@ def _window(text: str | None) -> "WindowChoice | None":
     if not dots:
         return WindowChoice(last_s=parse_duration_s(first, "--window"))
     from_s, to_s = (parse_duration_s(part, "--window") if part else None for part in (first, last))
+    if from_s is not None and to_s is not None and from_s >= to_s:
+        raise ConfigError(f"{quoted(text)} ends before it begins", key="--window")
     return WindowChoice(from_s=from_s, to_s=to_s)

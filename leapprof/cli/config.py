@@ -27,27 +27,43 @@ _File = Annotated[str, typer.Argument(metavar="FILE", help="A config.ini, or - f
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-@app.command("check")
+@app.command(
+    "check",
+    short_help="Would nodeos start with a config.ini?",
+    epilog="Example: leapprof config check config.ini --target spring-1.2",
+)
 def check(
     file: _File,
     target: Annotated[
-        str, typer.Option(help="Version that is to start with it: leap-5.0, v5.0.3, spring-1.2 …")
+        str,
+        typer.Option(
+            help="Version that is to start with it: leap-5.0, v5.0.3, spring-1.2 …", metavar="VERSION"
+        ),
     ],
     source: Annotated[
         str | None,
-        typer.Option(help="Version that it comes from: also tells which defaults change silently."),
+        typer.Option(
+            help="Version that it comes from: also tells which defaults change silently.", metavar="VERSION"
+        ),
     ] = None,
     recording: Annotated[
         Path | None,
-        typer.Option(help="A recording of the host, for what depends on memory, cores and drives."),
+        typer.Option(
+            help="A recording of the host, for what depends on memory, cores and drives.", metavar="RECORDING"
+        ),
     ] = None,
     host: Annotated[
         str | None,
-        typer.Option(help="The host itself, asked now: inventory name, ssh alias, user@host or local."),
+        typer.Option(
+            help="The host itself, asked now: inventory name, ssh alias, user@host or local.", metavar="HOST"
+        ),
     ] = None,
     nodeos: Annotated[
         str | None,
-        typer.Option(help="Which nodeos, when there are several: its name, or unit:NAME, data-dir:PATH …"),
+        typer.Option(
+            help="Which nodeos, when there are several: its name, or unit:NAME, data-dir:PATH …",
+            metavar="SELECTOR",
+        ),
     ] = None,
     inventory: InventoryOption = None,
     as_json: _Json = False,
@@ -68,7 +84,11 @@ def check(
         raise NodeosRefusesError(file, f"nodeos {target} would refuse it ({errors})")
 
 
-@app.command("diff")
+@app.command(
+    "diff",
+    short_help="What differs between two config.ini.",
+    epilog="Example: leapprof config diff old.ini new.ini",
+)
 def diff(
     before: Annotated[str, typer.Argument(metavar="BEFORE", help="A config.ini.")],
     after: Annotated[str, typer.Argument(metavar="AFTER", help="Another one.")],
@@ -79,7 +99,9 @@ def diff(
     sys.stdout.write(_json_changes(changes) if as_json else _text_changes(changes))
 
 
-@app.command("explain")
+@app.command(
+    "explain", short_help="What an option does.", epilog="Example: leapprof config explain database-map-mode"
+)
 def explain_option(
     option: Annotated[str, typer.Argument(metavar="OPTION", help="Name of an option of config.ini.")],
     as_json: _Json = False,

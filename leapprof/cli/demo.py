@@ -61,9 +61,9 @@ WHOLE = DemoPlan(used_mb=600, transactions_per_s=20, record_s={"mapped": 230.0, 
 
 def command(
     quick: Annotated[bool, typer.Option("--quick", help="Under 2 minutes instead of about 8.")] = False,
-    directory: Annotated[Path, typer.Option("--dir", help="Where to work: on a disk, not in memory.")] = Path(
-        "leapprof-demo"
-    ),
+    directory: Annotated[
+        Path, typer.Option("--dir", help="Where to work: on a disk, not in memory.", metavar="DIR")
+    ] = Path("leapprof-demo"),
     as_json: Annotated[bool, typer.Option("--json", help="Print the paths as JSON.")] = False,
 ) -> None:
     """Run the stand-in in mapped, then in mapped_private, sample this machine, and write the report.

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from leapprof.cli.options import JsonOption
+from leapprof.cli.options import JsonOption, check_writable
 
 
 class ExportFormat(StrEnum):
@@ -20,8 +20,16 @@ class ExportFormat(StrEnum):
 
 
 def command(
-    recording: Annotated[Path, typer.Argument(help="Directory of a recording.")],
-    out: Annotated[Path, typer.Option("--out", help="Directory for the files; made when it does not exist.")],
+    recording: Annotated[Path, typer.Argument(help="Directory of a recording.", metavar="RECORDING")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            help="Directory for the files; made when it does not exist.",
+            callback=check_writable,
+            metavar="DIR",
+        ),
+    ],
     form: Annotated[
         ExportFormat, typer.Option("--format", help="csv, parquet or openmetrics.")
     ] = ExportFormat.CSV,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from leapprof.cli.options import JsonOption
+from leapprof.cli.options import JsonOption, check_writable
 from leapprof.errors import printable
 
 if TYPE_CHECKING:
@@ -18,25 +18,40 @@ if TYPE_CHECKING:
 
 def command(
     pairs: Annotated[
-        Path | None, typer.Option(help="TOML: [[pairs]] with host, before, after and control = true.")
+        Path | None,
+        typer.Option(help="TOML: [[pairs]] with host, before, after and control = true.", metavar="FILE"),
     ] = None,
     prometheus: Annotated[str | None, typer.Option(help="A server instead of pairs.", metavar="URL")] = None,
-    selector: Annotated[str, typer.Option(help='Changed hosts: instance=~"eos-.*"')] = "",
+    selector: Annotated[str, typer.Option(help='Changed hosts: instance=~"eos-.*"', metavar="MATCHERS")] = "",
     control_selector: Annotated[
-        str | None, typer.Option(help="Hosts that were not changed; their difference is taken off.")
+        str | None,
+        typer.Option(help="Hosts that were not changed; their difference is taken off.", metavar="MATCHERS"),
     ] = None,
-    change_at: Annotated[str | None, typer.Option(help="2024-01-22T20:00:00Z")] = None,
-    before: Annotated[str, typer.Option(help="How far back from the change.")] = "7d",
-    after: Annotated[str, typer.Option(help="How far on, once settled.")] = "7d",
-    settle: Annotated[str, typer.Option(help="Left out right after the change.")] = "30min",
-    host_label: Annotated[str | None, typer.Option(help="Label that names the host.")] = None,
-    process: Annotated[str, typer.Option(help="What names of nodeos's process groups hold.")] = "nodeos",
-    token_file: Annotated[Path | None, typer.Option(help="File with a bearer token.")] = None,
-    basic_auth_file: Annotated[Path | None, typer.Option(help="File with user:password.")] = None,
-    ca_file: Annotated[Path | None, typer.Option(help="Certificates to trust.")] = None,
-    timeout: Annotated[str, typer.Option(help="Of one answer of the server.")] = "120s",
+    change_at: Annotated[str | None, typer.Option(help="2024-01-22T20:00:00Z", metavar="MOMENT")] = None,
+    before: Annotated[str, typer.Option(help="How far back from the change.", metavar="DURATION")] = "7d",
+    after: Annotated[str, typer.Option(help="How far on, once settled.", metavar="DURATION")] = "7d",
+    settle: Annotated[
+        str, typer.Option(help="Left out right after the change.", metavar="DURATION")
+    ] = "30min",
+    host_label: Annotated[
+        str | None, typer.Option(help="Label that names the host.", metavar="LABEL")
+    ] = None,
+    process: Annotated[
+        str, typer.Option(help="What names of nodeos's process groups hold.", metavar="TEXT")
+    ] = "nodeos",
+    token_file: Annotated[Path | None, typer.Option(help="File with a bearer token.", metavar="FILE")] = None,
+    basic_auth_file: Annotated[
+        Path | None, typer.Option(help="File with user:password.", metavar="FILE")
+    ] = None,
+    ca_file: Annotated[Path | None, typer.Option(help="Certificates to trust.", metavar="FILE")] = None,
+    timeout: Annotated[str, typer.Option(help="Of one answer of the server.", metavar="DURATION")] = "120s",
     out: Annotated[
-        Path | None, typer.Option(help="Folder for report.html, report.md and report.json; none: no report.")
+        Path | None,
+        typer.Option(
+            help="Folder for report.html, report.md and report.json; none: no report.",
+            callback=check_writable,
+            metavar="DIR",
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

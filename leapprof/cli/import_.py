@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from leapprof.cli.options import JsonOption
+from leapprof.cli.options import JsonOption, RecordingsOption
 from leapprof.errors import printable
 
 if TYPE_CHECKING:
@@ -20,15 +20,19 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Recordings from Prometheus-compatible servers, sysstat, benchmark-nodeos, CSV and SMART history.",
 )
-OutOption = Annotated[Path, typer.Option("--out", help="Directory for recordings.")]
-PhaseOption = Annotated[str, typer.Option("--phase", help="before, after, or a name.")]
+PhaseOption = Annotated[str, typer.Option("--phase", help="before, after, or a name.", metavar="NAME")]
 _SECRET = ("--token-file", "--basic-auth-file")
 
 
-@app.command()
+@app.command(
+    short_help="What sadf prints, sysstat 11 and newer.",
+    epilog="Example: leapprof import sysstat sa15.json --out recordings --phase before",
+)
 def sysstat(
-    file: Annotated[Path, typer.Argument(help="Output of: sadf -j /var/log/sysstat/saDD -- -A")],
-    out: OutOption,
+    file: Annotated[
+        Path, typer.Argument(help="Output of: sadf -j /var/log/sysstat/saDD -- -A", metavar="FILE")
+    ],
+    out: RecordingsOption,
     phase: PhaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
@@ -38,10 +42,16 @@ def sysstat(
     write(read_sysstat(file), out, phase, as_json=as_json)
 
 
-@app.command("benchmark-nodeos")
+@app.command(
+    "benchmark-nodeos",
+    short_help="Runs of benchmark-nodeos.",
+    epilog="Example: leapprof import benchmark-nodeos results --out recordings",
+)
 def benchmark_nodeos(
-    directory: Annotated[Path, typer.Argument(help="Directory with its host*.txt and stats*.txt.")],
-    out: OutOption,
+    directory: Annotated[
+        Path, typer.Argument(help="Directory with its host*.txt and stats*.txt.", metavar="DIR")
+    ],
+    out: RecordingsOption,
     phase: PhaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
@@ -51,11 +61,20 @@ def benchmark_nodeos(
     write(read_benchmark(directory), out, phase, as_json=as_json)
 
 
-@app.command("csv")
+@app.command(
+    "csv",
+    short_help="Any table in text: CSV, atop, pcp.",
+    epilog="Example: leapprof import csv atop.txt --mapping atop.toml --out recordings",
+)
 def csv_table(
-    file: Annotated[Path, typer.Argument(help="CSV, `atop -P`, `pmrep -o csv`, or any other table in text.")],
-    mapping: Annotated[Path, typer.Option("--mapping", help="TOML that says which column is which.")],
-    out: OutOption,
+    file: Annotated[
+        Path,
+        typer.Argument(help="CSV, `atop -P`, `pmrep -o csv`, or any other table in text.", metavar="FILE"),
+    ],
+    mapping: Annotated[
+        Path, typer.Option("--mapping", help="TOML that says which column is which.", metavar="FILE")
+    ],
+    out: RecordingsOption,
     phase: PhaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
@@ -65,13 +84,17 @@ def csv_table(
     write(read_table(file, mapping), out, phase, as_json=as_json)
 
 
-@app.command()
+@app.command(
+    short_help="A history of SMART documents.",
+    epilog="Example: leapprof import smart history/*.json --host eos-1 --out recordings",
+)
 def smart(
     files: Annotated[
-        list[Path], typer.Argument(help="smartctl --json documents or Scrutiny's details answers.")
+        list[Path],
+        typer.Argument(help="smartctl --json documents or Scrutiny's details answers.", metavar="FILE"),
     ],
-    host: Annotated[str, typer.Option("--host", help="Whose drives they are.")],
-    out: OutOption,
+    host: Annotated[str, typer.Option("--host", help="Whose drives they are.", metavar="HOST")],
+    out: RecordingsOption,
     phase: PhaseOption = "",
     as_json: JsonOption = False,
 ) -> None:
@@ -130,27 +153,41 @@ def _without_secrets(arguments: list[str]) -> list[str]:
     return shown
 
 
-@app.command()
+@app.command(
+    short_help="Servers of metrics.",
+    epilog="Example: leapprof import prometheus http://metrics:9090 --start 2024-01-15T00:00:00Z "
+    "--end 2024-01-22T00:00:00Z --out recordings",
+)
 def prometheus(
-    url: Annotated[str, typer.Argument(help="Root of the API: http://host:9090")],
-    start: Annotated[str, typer.Option("--start", help="2024-01-15T00:00:00Z")],
-    end: Annotated[str, typer.Option("--end", help="2024-01-22T00:00:00Z")],
-    out: OutOption,
-    selector: Annotated[str, typer.Option("--selector", help='Label matchers: instance=~"eos-.*"')] = "",
+    url: Annotated[str, typer.Argument(help="Root of the API: http://host:9090", metavar="URL")],
+    start: Annotated[str, typer.Option("--start", help="2024-01-15T00:00:00Z", metavar="MOMENT")],
+    end: Annotated[str, typer.Option("--end", help="2024-01-22T00:00:00Z", metavar="MOMENT")],
+    out: RecordingsOption,
+    selector: Annotated[
+        str, typer.Option("--selector", help='Label matchers: instance=~"eos-.*"', metavar="MATCHERS")
+    ] = "",
     phase: PhaseOption = "",
     step: Annotated[
-        str | None, typer.Option("--step", help="Time between readings; none: as scraped.")
+        str | None,
+        typer.Option("--step", help="Time between readings; none: as scraped.", metavar="DURATION"),
     ] = None,
-    host_label: Annotated[str | None, typer.Option("--host-label", help="Label that names the host.")] = None,
+    host_label: Annotated[
+        str | None, typer.Option("--host-label", help="Label that names the host.", metavar="LABEL")
+    ] = None,
     process: Annotated[
-        str, typer.Option("--process", help="What names of nodeos's groups and containers hold.")
+        str,
+        typer.Option("--process", help="What names of nodeos's groups and containers hold.", metavar="TEXT"),
     ] = "nodeos",
-    token_file: Annotated[Path | None, typer.Option("--token-file", help="File with a bearer token.")] = None,
-    basic_auth_file: Annotated[
-        Path | None, typer.Option("--basic-auth-file", help="File with user:password.")
+    token_file: Annotated[
+        Path | None, typer.Option("--token-file", help="File with a bearer token.", metavar="FILE")
     ] = None,
-    ca_file: Annotated[Path | None, typer.Option("--ca-file", help="Certificates to trust.")] = None,
-    timeout: Annotated[str, typer.Option("--timeout", help="Of one answer.")] = "60s",
+    basic_auth_file: Annotated[
+        Path | None, typer.Option("--basic-auth-file", help="File with user:password.", metavar="FILE")
+    ] = None,
+    ca_file: Annotated[
+        Path | None, typer.Option("--ca-file", help="Certificates to trust.", metavar="FILE")
+    ] = None,
+    timeout: Annotated[str, typer.Option("--timeout", help="Of one answer.", metavar="DURATION")] = "60s",
     as_json: JsonOption = False,
 ) -> None:
     """Import the history of hosts from Prometheus, VictoriaMetrics, Mimir or Thanos: one recording a host.

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from leapprof.cli.options import InventoryOption, JsonOption
+from leapprof.cli.options import InventoryOption, JsonOption, RecordingsOption
 from leapprof.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -15,14 +15,17 @@ app = typer.Typer(
     no_args_is_help=True, help="Probes of delay, comparable before and after like everything else."
 )
 
-_Out = Annotated[Path, typer.Option("--out", help="Directory for recordings.")]
-_Phase = Annotated[str, typer.Option("--phase", help="before, after, or a name.")]
-_Region = Annotated[str, typer.Option("--region", help="Where the probe runs; names the recording's host.")]
-_Block = Annotated[str, typer.Option("--block", help="Length of a block of time.")]
+_Phase = Annotated[str, typer.Option("--phase", help="before, after, or a name.", metavar="NAME")]
+_Region = Annotated[
+    str, typer.Option("--region", help="Where the probe runs; names the recording's host.", metavar="NAME")
+]
+_Block = Annotated[str, typer.Option("--block", help="Length of a block of time.", metavar="DURATION")]
 _HostRecordings = Annotated[
     list[Path] | None,
     typer.Option(
-        "--host-recording", help="Recording of a host of the same time; one above 80 % CPU is named."
+        "--host-recording",
+        help="Recording of a host of the same time; one above 80 % CPU is named.",
+        metavar="RECORDING",
     ),
 ]
 
@@ -43,11 +46,15 @@ def _common(context: typer.Context) -> "Common":
     )
 
 
-@app.command("request")
+@app.command(
+    "request",
+    short_help="Requests to nodeos's API at a set rate.",
+    epilog="Example: leapprof latency request http://10.0.0.5:8888 --rate 20 --phase before --out recordings",
+)
 def request(
     context: typer.Context,
     url: Annotated[str, typer.Argument(metavar="URL", help="http://HOST:PORT or https://HOST:PORT.")],
-    out: _Out,
+    out: RecordingsOption,
     phase: _Phase = "",
     operation: Annotated[
         list[str],
@@ -55,19 +62,28 @@ def request(
             "--operation",
             help="get_info, get_block, get_account, get_table_rows, send_read_only_transaction, or a path such as "
             "/v1/chain/get_producers; several are asked in turns.",
+            metavar="OPERATION",
         ),
     ] = ["get_info"],  # noqa: B006 - typer copies it
     body: Annotated[
-        Path | None, typer.Option("--body", help="File with the body, instead of the ready one.")
+        Path | None,
+        typer.Option("--body", help="File with the body, instead of the ready one.", metavar="FILE"),
     ] = None,
-    rate: Annotated[float, typer.Option("--rate", min=0.01, max=10_000, help="Requests a second.")] = 10.0,
-    duration: Annotated[str, typer.Option("--duration", help="90s, 30m, 6h.")] = "30m",
-    most: Annotated[int, typer.Option("--count", min=1, help="Requests at most.")] = 10_000_000,
+    rate: Annotated[
+        float, typer.Option("--rate", min=0.01, max=10_000, help="Requests a second.", metavar="N")
+    ] = 10.0,
+    duration: Annotated[str, typer.Option("--duration", help="90s, 30m, 6h.", metavar="DURATION")] = "30m",
+    most: Annotated[int, typer.Option("--count", min=1, help="Requests at most.", metavar="N")] = 10_000_000,
     connections: Annotated[
-        int, typer.Option("--connections", min=1, max=512, help="Requests that can be under way at once.")
+        int,
+        typer.Option(
+            "--connections", min=1, max=512, help="Requests that can be under way at once.", metavar="N"
+        ),
     ] = 32,
-    timeout: Annotated[str, typer.Option("--timeout", help="Of one request.")] = "5s",
-    warm_up: Annotated[str, typer.Option("--warm-up", help="Made first and not counted.")] = "5s",
+    timeout: Annotated[str, typer.Option("--timeout", help="Of one request.", metavar="DURATION")] = "5s",
+    warm_up: Annotated[
+        str, typer.Option("--warm-up", help="Made first and not counted.", metavar="DURATION")
+    ] = "5s",
     block: _Block = "10s",
     region: _Region = "local",
     host_recording: _HostRecordings = None,
@@ -91,18 +107,28 @@ def request(
     )
 
 
-@app.command("rtt")
+@app.command(
+    "rtt",
+    short_help="How long TCP connections take.",
+    epilog="Example: leapprof latency rtt 10.0.0.5:9876 --out recordings",
+)
 def rtt(
     context: typer.Context,
-    endpoints: Annotated[
-        list[str], typer.Argument(metavar="HOST:PORT…", help="Several are probed in turns.")
-    ],
-    out: _Out,
+    endpoints: Annotated[list[str], typer.Argument(metavar="HOST:PORT", help="Several are probed in turns.")],
+    out: RecordingsOption,
     phase: _Phase = "",
-    count: Annotated[int, typer.Option("--count", min=1, help="Connections to each address.")] = 30,
-    duration: Annotated[str | None, typer.Option("--duration", help="Instead of a count: 30m, 6h.")] = None,
-    rate: Annotated[float, typer.Option("--rate", min=0.01, max=1000, help="Connections a second.")] = 10.0,
-    family: Annotated[str, typer.Option("--family", help="4, 6 or both (those that the name has).")] = "both",
+    count: Annotated[
+        int, typer.Option("--count", min=1, help="Connections to each address.", metavar="N")
+    ] = 30,
+    duration: Annotated[
+        str | None, typer.Option("--duration", help="Instead of a count: 30m, 6h.", metavar="DURATION")
+    ] = None,
+    rate: Annotated[
+        float, typer.Option("--rate", min=0.01, max=1000, help="Connections a second.", metavar="N")
+    ] = 10.0,
+    family: Annotated[
+        str, typer.Option("--family", help="4, 6 or both (those that the name has).", metavar="FAMILY")
+    ] = "both",
     tls: Annotated[bool, typer.Option("--tls", help="Measure a TLS handshake too, apart.")] = False,
     source: Annotated[
         list[str] | None,
@@ -113,7 +139,7 @@ def rtt(
         ),
     ] = None,
     inventory: InventoryOption = None,
-    timeout: Annotated[str, typer.Option("--timeout", help="Of one connection.")] = "3s",
+    timeout: Annotated[str, typer.Option("--timeout", help="Of one connection.", metavar="DURATION")] = "3s",
     block: _Block = "10s",
     region: _Region = "local",
     host_recording: _HostRecordings = None,
@@ -133,37 +159,55 @@ def rtt(
         run_rtt(common, choice)
 
 
-@app.command("histogram")
+@app.command(
+    "histogram",
+    short_help="Delays in existing Prometheus histograms.",
+    epilog="Example: leapprof latency histogram http://metrics:9090 --ready temporal "
+    "--start 2024-01-15T00:00:00Z --end 2024-01-15T01:00:00Z --out recordings",
+)
 def histogram(
-    url: Annotated[str, typer.Argument(help="Root of a Prometheus API: http://host:9090")],
-    start: Annotated[str, typer.Option("--start", help="2024-01-15T00:00:00Z")],
-    end: Annotated[str, typer.Option("--end", help="2024-01-15T01:00:00Z")],
-    out: _Out,
+    url: Annotated[str, typer.Argument(help="Root of a Prometheus API: http://host:9090", metavar="URL")],
+    start: Annotated[str, typer.Option("--start", help="2024-01-15T00:00:00Z", metavar="MOMENT")],
+    end: Annotated[str, typer.Option("--end", help="2024-01-15T01:00:00Z", metavar="MOMENT")],
+    out: RecordingsOption,
     phase: _Phase = "",
-    metric: Annotated[str | None, typer.Option("--metric", help="Name without _bucket.")] = None,
-    by: Annotated[str, typer.Option("--by", help="Label that tells operations apart.")] = "",
+    metric: Annotated[
+        str | None, typer.Option("--metric", help="Name without _bucket.", metavar="NAME")
+    ] = None,
+    by: Annotated[str, typer.Option("--by", help="Label that tells operations apart.", metavar="LABEL")] = "",
     ready: Annotated[
         str | None,
-        typer.Option("--ready", help="temporal: request and end-to-end delays of Temporal's SDKs."),
+        typer.Option(
+            "--ready", help="temporal: request and end-to-end delays of Temporal's SDKs.", metavar="NAME"
+        ),
     ] = None,
-    selector: Annotated[str, typer.Option("--selector", help='Label matchers: namespace="prod"')] = "",
+    selector: Annotated[
+        str, typer.Option("--selector", help='Label matchers: namespace="prod"', metavar="MATCHERS")
+    ] = "",
     unit: Annotated[
-        str | None, typer.Option("--unit", help="s, ms or us, where name and bounds do not tell.")
+        str | None,
+        typer.Option("--unit", help="s, ms or us, where name and bounds do not tell.", metavar="UNIT"),
     ] = None,
     busy: Annotated[
         list[str] | None,
         typer.Option(
-            "--busy", help="Query of CPU shares from 0 to 1, say of the database; above 0.8 is named."
+            "--busy",
+            help="Query of CPU shares from 0 to 1, say of the database; above 0.8 is named.",
+            metavar="QUERY",
         ),
     ] = None,
-    block: Annotated[str, typer.Option("--block", help="Several scrapes long.")] = "60s",
+    block: Annotated[str, typer.Option("--block", help="Several scrapes long.", metavar="DURATION")] = "60s",
     region: _Region = "local",
-    token_file: Annotated[Path | None, typer.Option("--token-file", help="File with a bearer token.")] = None,
-    basic_auth_file: Annotated[
-        Path | None, typer.Option("--basic-auth-file", help="File with user:password.")
+    token_file: Annotated[
+        Path | None, typer.Option("--token-file", help="File with a bearer token.", metavar="FILE")
     ] = None,
-    ca_file: Annotated[Path | None, typer.Option("--ca-file", help="Certificates to trust.")] = None,
-    timeout: Annotated[str, typer.Option("--timeout", help="Of one answer.")] = "60s",
+    basic_auth_file: Annotated[
+        Path | None, typer.Option("--basic-auth-file", help="File with user:password.", metavar="FILE")
+    ] = None,
+    ca_file: Annotated[
+        Path | None, typer.Option("--ca-file", help="Certificates to trust.", metavar="FILE")
+    ] = None,
+    timeout: Annotated[str, typer.Option("--timeout", help="Of one answer.", metavar="DURATION")] = "60s",
     as_json: JsonOption = False,
 ) -> None:
     """Take delays from existing Prometheus histograms, one recording for a stretch of time: before, or after."""
@@ -190,14 +234,18 @@ def histogram(
     print_made(directory, as_json=as_json)
 
 
-@app.command("stream")
+@app.command(
+    "stream",
+    short_help="When blocks or transactions arrive.",
+    epilog="Example: leapprof latency stream ws://10.0.0.5:8080 --out recordings --region fra-1",
+)
 def stream(
     context: typer.Context,
-    out: _Out,
+    out: RecordingsOption,
     urls: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="URL…", help="ws://HOST:PORT of state histories; two or more run head to head."
+            metavar="URL", help="ws://HOST:PORT of state histories; two or more run head to head."
         ),
     ] = None,
     yellowstone: Annotated[
@@ -226,16 +274,22 @@ def stream(
             "--log", metavar="PATH", help="Instead: block lines of a nodeos's log; - for standard input."
         ),
     ] = None,
-    ca_file: Annotated[Path | None, typer.Option("--ca-file", help="Certificates to trust.")] = None,
+    ca_file: Annotated[
+        Path | None, typer.Option("--ca-file", help="Certificates to trust.", metavar="FILE")
+    ] = None,
     phase: _Phase = "",
-    count: Annotated[int, typer.Option("--count", min=2, max=10_000_000, help="Messages of each.")] = 20_000,
-    duration: Annotated[str, typer.Option("--duration", help="At most.")] = "6h",
+    count: Annotated[
+        int, typer.Option("--count", min=2, max=10_000_000, help="Messages of each.", metavar="N")
+    ] = 20_000,
+    duration: Annotated[str, typer.Option("--duration", help="At most.", metavar="DURATION")] = "6h",
     timeout: Annotated[
-        str, typer.Option("--timeout", help="For a connection, and for each message.")
+        str, typer.Option("--timeout", help="For a connection, and for each message.", metavar="DURATION")
     ] = "10s",
     time_server: Annotated[
         str | None,
-        typer.Option("--time-server", help="Asked for this machine's clock error before and after."),
+        typer.Option(
+            "--time-server", help="Asked for this machine's clock error before and after.", metavar="HOST"
+        ),
     ] = None,
     block: _Block = "10s",
     region: _Region = "local",
@@ -264,10 +318,14 @@ def stream(
     )
 
 
-@app.command("forward")
+@app.command(
+    "forward",
+    short_help="What a relay of packets adds.",
+    epilog="Example: leapprof latency forward 127.0.0.1:9000 --listen 127.0.0.1:9001 --out recordings",
+)
 def forward(
     context: typer.Context,
-    out: _Out,
+    out: RecordingsOption,
     relay: Annotated[
         str | None, typer.Argument(metavar="HOST:PORT", help="Where the relay takes packets.")
     ] = None,
@@ -285,17 +343,29 @@ def forward(
         ),
     ] = None,
     in_port: Annotated[
-        int | None, typer.Option("--in-port", min=1, max=65_535, help="Of IN: only packets to this port.")
+        int | None,
+        typer.Option(
+            "--in-port", min=1, max=65_535, help="Of IN: only packets to this port.", metavar="PORT"
+        ),
     ] = None,
     out_port: Annotated[
-        int | None, typer.Option("--out-port", min=1, max=65_535, help="Of OUT: only packets to this port.")
+        int | None,
+        typer.Option(
+            "--out-port", min=1, max=65_535, help="Of OUT: only packets to this port.", metavar="PORT"
+        ),
     ] = None,
     phase: _Phase = "",
-    rate: Annotated[float, typer.Option("--rate", min=1, max=20_000, help="Packets a second.")] = 200.0,
-    transport: Annotated[str, typer.Option("--transport", help="udp or tcp.")] = "udp",
-    size: Annotated[int, typer.Option("--size", min=24, max=65_000, help="Bytes of a packet.")] = 1200,
-    duration: Annotated[str, typer.Option("--duration", help="60s, 30m.")] = "60s",
-    timeout: Annotated[str, typer.Option("--timeout", help="After which a packet is lost.")] = "2s",
+    rate: Annotated[
+        float, typer.Option("--rate", min=1, max=20_000, help="Packets a second.", metavar="N")
+    ] = 200.0,
+    transport: Annotated[str, typer.Option("--transport", help="udp or tcp.", metavar="NAME")] = "udp",
+    size: Annotated[
+        int, typer.Option("--size", min=24, max=65_000, help="Bytes of a packet.", metavar="BYTES")
+    ] = 1200,
+    duration: Annotated[str, typer.Option("--duration", help="60s, 30m.", metavar="DURATION")] = "60s",
+    timeout: Annotated[
+        str, typer.Option("--timeout", help="After which a packet is lost.", metavar="DURATION")
+    ] = "2s",
     block: _Block = "10s",
     region: _Region = "local",
     host_recording: _HostRecordings = None,
@@ -334,9 +404,13 @@ def _match_captures(context: typer.Context) -> None:
     print_made(run_captures(_common(context), choice), as_json=given["as_json"])
 
 
-@app.command("table")
+@app.command(
+    "table",
+    short_help="Runs of several regions in one table.",
+    epilog="Example: leapprof latency table recordings/*",
+)
 def table(
-    recordings: Annotated[list[Path], typer.Argument(metavar="RECORDING…", help="Of probes of delay.")],
+    recordings: Annotated[list[Path], typer.Argument(metavar="RECORDING", help="Of probes of delay.")],
     as_json: JsonOption = False,
 ) -> None:
     """Join runs, made in several regions say, into one table with all that is needed to repeat them."""

@@ -32,6 +32,24 @@ GROUPS = {
     "latency": "Delay as clients feel it: requests, round trips, histograms, streams.",
     "import": "Recordings from Prometheus, sysstat, benchmark-nodeos, CSV and SMART history.",
 }
+EXAMPLES = {
+    "demo": "leapprof demo --quick",
+    "doctor": "leapprof doctor wax-1 wax-2",
+    "record": "leapprof record wax-1 --phase before --duration 6h --out recordings",
+    "agents": "leapprof agents wax-1 --stop /var/tmp/leapprof-spool-wax-1",
+    "show": "leapprof show recordings/wax-1-before-20240115T000000Z",
+    "compare": "leapprof compare recordings/wax-1-before-* recordings/wax-1-after-* --out reports",
+    "run": "leapprof run playbooks/mapped-to-mapped-private.yml --set hosts.0.host=wax-1 --dry-run",
+    "wear": "leapprof wear recordings/wax-1-before-20240115T000000Z --rated-tbw 600",
+    "fleet": "leapprof fleet --pairs pairs.toml --out report",
+    "export": "leapprof export recordings/wax-1-before-20240115T000000Z --out tables --format parquet",
+}
+EXIT_CODES = (
+    "Exit codes: 0 fine; 1 our bug; 2 usage, or a file or directory that was named; 3 a host or server failed; "
+    "4 unreadable input; 5 recording damaged or too new, or disk full; 6 nothing to compare; 7 nodeos would refuse "
+    "this config; 10 regression, 11 inconclusive (both only with --fail-on); 12 an expectation of a playbook is not "
+    "met, 13 cannot tell; 130 interrupted, what was recorded is kept."
+)
 MODULES = {"import": "import_"}
 """Modules that are not named as their command: its name is a word of Python."""
 
@@ -67,11 +85,12 @@ def build_app(arguments: Sequence[str]) -> typer.Typer:
         rich_markup_mode=None,  # rich's help costs more than the rest of the program's start
         add_completion=False,
         help="Before-and-after profiling of hosts that run Antelope nodes: CPU, memory, swap, drive wear.",
+        epilog=EXIT_CODES,
     )
     app.callback()(_root)
     for name, line in COMMANDS.items():
         if name == called:
-            app.command(name, short_help=line)(_module(name).command)
+            app.command(name, short_help=line, epilog=f"Example: {EXAMPLES[name]}")(_module(name).command)
         else:
             app.command(name, short_help=line)(_listed_only)
     for name, line in GROUPS.items():

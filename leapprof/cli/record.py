@@ -1,38 +1,54 @@
 """`leapprof record`: sample hosts into recordings."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from leapprof.cli.options import HostsArgument, InventoryOption, JsonOption, NodeosOption, TransportOption
+from leapprof.cli.options import (
+    HostsArgument,
+    InventoryOption,
+    JsonOption,
+    NodeosOption,
+    RecordingsOption,
+    TransportOption,
+)
 
 
 def command(
     hosts: HostsArgument,
-    out: Annotated[Path, typer.Option("--out", help="Directory for recordings.")],
-    phase: Annotated[str, typer.Option("--phase", help="before, after, or a name; none: always-on.")] = "",
+    out: RecordingsOption,
+    phase: Annotated[
+        str, typer.Option("--phase", help="before, after, or a name; none: always-on.", metavar="NAME")
+    ] = "",
     duration: Annotated[
-        str | None, typer.Option("--duration", help="From the first sample: 90s, 6h, 7d.")
+        str | None, typer.Option("--duration", help="From the first sample: 90s, 6h, 7d.", metavar="DURATION")
     ] = None,
-    interval: Annotated[str, typer.Option("--interval", help="The tick, 100ms to 60s.")] = "1s",
+    interval: Annotated[
+        str, typer.Option("--interval", help="The tick, 100ms to 60s.", metavar="DURATION")
+    ] = "1s",
     nodeos: NodeosOption = None,
     inventory: InventoryOption = None,
     transport: TransportOption = None,
     spool: Annotated[
         str | None,
         typer.Option(
-            "--spool", help="Directory on the host; the sampler outlives the connection and keeps samples."
+            "--spool",
+            help="Directory on the host; the sampler outlives the connection and keeps samples.",
+            metavar="DIR",
         ),
     ] = None,
     attach: Annotated[
         bool, typer.Option("--attach", help="Follow the sampler that an earlier --spool left on the host.")
     ] = False,
     retention: Annotated[
-        str | None, typer.Option("--retention", help="How far an always-on recording reaches back (30d).")
+        str | None,
+        typer.Option(
+            "--retention", help="How far an always-on recording reaches back (30d).", metavar="DURATION"
+        ),
     ] = None,
     metrics_listen: Annotated[
-        str | None, typer.Option("--metrics-listen", help="Serve the last readings: 127.0.0.1:9777")
+        str | None,
+        typer.Option("--metrics-listen", help="Serve the last readings: 127.0.0.1:9777", metavar="HOST:PORT"),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -69,7 +69,6 @@ def run(asked: RecordRequest) -> None:
         else None
     )
     found = chosen_hosts(asked.hosts, asked.inventory, asked.transport)
-    _check_out(asked.out)
     stop = StopEvent()
     names = [host.name for host in found]
     with (
@@ -155,17 +154,6 @@ def chosen_hosts(
         raise ConfigError(f"{transport!r} is not accepted: {', '.join(TRANSPORTS)}", key="transport")
     hosts = resolve_hosts(names, inventory)
     return hosts if transport is None else tuple(replace(host, transport=transport) for host in hosts)
-
-
-def _check_out(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        probe = out / f".leapprof-{id(out)}"
-        probe.touch(mode=0o600)
-        probe.unlink()
-    except OSError as error:
-        problem = f"cannot write there ({error.strerror}); give a directory that you may write"
-        raise ConfigError(problem, path=str(out), key="out") from error
 
 
 @contextmanager

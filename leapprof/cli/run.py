@@ -10,11 +10,12 @@ from leapprof.cli.options import JsonOption
 
 def command(
     playbook: Annotated[
-        Path, typer.Argument(help="A playbook, or the directory of a run.", show_default=False)
+        Path,
+        typer.Argument(help="A playbook, or the directory of a run.", show_default=False, metavar="PLAYBOOK"),
     ],
-    out: Annotated[Path, typer.Option("--out", help="Directory in which each run gets its own.")] = Path(
-        "runs"
-    ),
+    out: Annotated[
+        Path, typer.Option("--out", help="Directory in which each run gets its own.", metavar="DIR")
+    ] = Path("runs"),
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print every step and command; ask and change nothing.")
     ] = False,
@@ -25,13 +26,17 @@ def command(
     ] = False,
     overrides: Annotated[
         list[str] | None,
-        typer.Option("--set", help="Replace a value: phase.duration=2h, hosts.0.host=eos-2."),
+        typer.Option(
+            "--set", help="Replace a value: phase.duration=2h, hosts.0.host=eos-2.", metavar="PATH=VALUE"
+        ),
     ] = None,
     assume_done: Annotated[
-        list[str] | None, typer.Option("--assume-done", help="With --resume: this step was done.")
+        list[str] | None,
+        typer.Option("--assume-done", help="With --resume: this step was done.", metavar="STEP"),
     ] = None,
     run_again: Annotated[
-        list[str] | None, typer.Option("--run-again", help="With --resume: this step was not done.")
+        list[str] | None,
+        typer.Option("--run-again", help="With --resume: this step was not done.", metavar="STEP"),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -9,6 +9,7 @@ from threading import Event as StopEvent
 
 import typer
 
+from leapprof.cli.options import check_writable
 from leapprof.cli.record_run import stopped_by_signals
 from leapprof.cli.run_probes import check_probes
 from leapprof.config.playbook import read_playbook
@@ -108,6 +109,7 @@ def _attend(asked: RunRequest) -> None:
         playbook = read_playbook(asked.playbook, asked.overrides)
         check_probes(playbook)
         _confirm(changes_hosts(playbook), asked)
+        check_writable(asked.out)
         found = begin_run(asked.playbook, asked.overrides, asked.out, clock)
     _say(f"run {found.directory}")
     stop = StopEvent()

@@ -1,5 +1,7 @@
 """Checks the probes of a playbook against the options of `leapprof latency`, before anything is begun."""
 
+from tempfile import gettempdir
+
 from typer.exceptions import TyperException
 from typer.main import get_group
 
@@ -20,6 +22,6 @@ def check_probes(playbook: Playbook) -> None:
         words = served_words(probe, 0, 0) if probe.latency == SERVED else live_words(probe, playbook.phase)
         command = get_group(app).commands[probe.latency]
         try:
-            command.make_context(probe.latency, [*words[1:], "--out", "."])
+            command.make_context(probe.latency, [*words[1:], "--out", gettempdir()])
         except TyperException as error:
             raise ConfigError(error.format_message(), key=f"probes[{number}]") from error

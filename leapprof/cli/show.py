@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 
 def command(
-    recording: Annotated[Path, typer.Argument(help="Directory of a recording; it may still be recording.")],
+    recording: Annotated[
+        Path, typer.Argument(help="Directory of a recording; it may still be recording.", metavar="RECORDING")
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show facts, nodeos, stages, starts and stops, gaps, events, cost and a summary of a recording."""

@@ -37,13 +37,16 @@ def command(
         list[str], typer.Option(help="Rated drive writes a day over five years.", metavar="[DEVICE=]N")
     ] = [],  # noqa: B006
     ratings: Annotated[
-        Path | None, typer.Option(help="CSV of your own drive ratings, with the columns of leapprof's table.")
+        Path | None,
+        typer.Option(
+            help="CSV of your own drive ratings, with the columns of leapprof's table.", metavar="FILE"
+        ),
     ] = None,
     price: Annotated[
         list[str], typer.Option(help="Price of the drive, any currency.", metavar="[DEVICE=]PRICE")
     ] = [],  # noqa: B006
     restarts_per_year: Annotated[
-        float | None, typer.Option(min=0, max=1e6, help="Stops and starts of nodeos a year.")
+        float | None, typer.Option(min=0, max=1e6, help="Stops and starts of nodeos a year.", metavar="N")
     ] = None,
     smart: Annotated[
         list[str],

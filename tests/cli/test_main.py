@@ -1,11 +1,17 @@
 """The program itself: quick help, listed commands, exit codes."""
 
+import importlib
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from typer.main import get_group
 
-from leapprof.cli.main import COMMANDS, GROUPS
+from leapprof.cli.main import COMMANDS, EXIT_CODES, GROUPS, MODULES
+
+ROOT = Path(__file__).resolve().parents[2]
 
 HEAVY = ("numpy", "pandas", "scipy", "plotly", "paramiko", "pyarrow", "rich.markdown", "leapprof.model")
 
@@ -32,17 +38,37 @@ def test_help_lists_every_command_and_imports_nothing_heavy() -> None:
     assert all(name in done.stdout for name in (*COMMANDS, *GROUPS))
 
 
-def test_the_list_fits_80_columns() -> None:
-    """No line of the list is cut."""
-    assert "..." not in run("--help").stdout.split("Commands:")[1]
+@pytest.mark.parametrize("words", [(), *((name,) for name in GROUPS)])
+def test_the_list_fits_80_columns(words: tuple[str, ...]) -> None:
+    """No line of the list of commands is cut."""
+    assert "..." not in run(*words, "--help").stdout.split("Commands:")[1]
 
 
-@pytest.mark.parametrize("name", [*COMMANDS, *GROUPS])
-def test_every_command_has_help(name: str) -> None:
-    """`leapprof COMMAND --help` explains the command."""
-    done = run(name, "--help")
-    assert done.returncode == 0
-    assert "Usage: " in done.stdout
+def test_the_help_ends_with_the_exit_codes() -> None:
+    """The same that the README says."""
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    for code in (0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 130):
+        assert re.search(rf"\b{code} \w", EXIT_CODES), code
+        assert re.search(rf"\b{code} \w", readme.split("Exit codes: ")[1].split(" is kept")[0]), code
+    assert "Exit codes" in run("--help").stdout
+
+
+def _commands() -> list[tuple[str, ...]]:
+    called = [(name,) for name in COMMANDS]
+    for group in GROUPS:
+        app = get_group(importlib.import_module(f"leapprof.cli.{MODULES.get(group, group)}").app)
+        called += [(group, name) for name in app.commands]
+    return called
+
+
+@pytest.mark.parametrize("words", _commands(), ids=" ".join)
+def test_every_command_shows_an_example_that_it_accepts(words: tuple[str, ...]) -> None:
+    """The example names the command, and each of its options is one that the help lists."""
+    shown = " ".join(run(*words, "--help").stdout.split())
+    example = shown.split("Example: ")[1]
+    assert example.startswith(f"leapprof {' '.join(words)} ")
+    assert all(option in shown.split("Example: ")[0] for option in re.findall(r"--[a-z-]+", example))
+    assert not re.search(r"--[a-z-]+ <[^|>]*>", shown), "an option without a word for its value"
 
 
 def test_an_unknown_command_is_a_usage_error() -> None:
@@ -64,3 +90,25 @@ def test_a_recording_that_is_none_ends_with_5() -> None:
     assert done.returncode == 5
     assert "/nonexistent/recording" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("record", "local"),
+        ("compare",),
+        ("export", "/nonexistent"),
+        ("import", "sysstat", "/nonexistent"),
+        ("latency", "rtt", "127.0.0.1:1"),
+        ("fleet", "--pairs", "/nonexistent"),
+    ],
+    ids=" ".join,
+)
+def test_results_that_cannot_be_written_are_refused_at_once(words: tuple[str, ...], tmp_path: Path) -> None:
+    """Before anything is asked or measured: exit code 2, the directory, and what to do; nothing is left behind."""
+    (tmp_path / "file").touch()
+    done = run(*words, "--out", str(tmp_path / "file" / "below"))
+    assert done.returncode == 2
+    assert f"{tmp_path}/file/below: --out: cannot write there" in done.stderr
+    assert "give a directory that you may write" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]

@@ -262,24 +262,6 @@ def test_what_cannot_be_a_config_is_refused_with_what_to_do(
         assert (done.code, said in done.err) == (code, True), done
 
 
-@pytest.fixture
-def locked(tmp_path: Path) -> Iterator[Path]:
-    """A directory that nobody may write: a file stands where it would be."""
-    (tmp_path / "file").write_text("")
-    yield tmp_path / "file" / "out"
-
-
-def test_a_directory_that_cannot_be_written_is_named(whole: tuple[Path, Path], locked: Path) -> None:
-    """Record refuses before it starts, compare and export before they compute."""
-    done = program("record", "local", "--out", locked, "--duration", "1s")
-    assert (done.code, "give a directory that you may write" in done.err) == (USAGE, True), done
-    done = program("compare", *whole, "--out", locked)
-    assert (done.code, str(locked) in done.err) == (DAMAGED, True), done
-    done = program("export", whole[0], "--out", locked, "--format", "csv")
-    assert done.code in (USAGE, DAMAGED), done
-    assert str(locked) in done.err
-
-
 @contextlib.contextmanager
 def small_disk(path: Path, size: str) -> Iterator[Path]:
     """Mount a small tmpfs; skips where that is not permitted."""
