@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 from leapprof.analysis.allowance import widened
 from leapprof.analysis.compare import difference, less
+from leapprof.analysis.hours import at_the_same_hours
 from leapprof.analysis.load import LEAST_OVERLAP, LoadEffect, at_equal_load
 from leapprof.analysis.windows import hours_covered, share_hours
 from leapprof.assess.measure import batches_within
-from leapprof.assess.metrics import SubjectKind
+from leapprof.assess.metrics import FLOW_UNITS, SubjectKind
 from leapprof.assess.rows import Row
 from leapprof.assess.sides import CutSide
 from leapprof.assess.subjects import devices_of_states
@@ -33,11 +34,10 @@ LEAST_LOAD_SHARE = 0.05
 """Loads that differ by less than this share are one load."""
 FEW_LOADS = "both sides have seen few loads in common"
 OTHER_LOAD = "the load differs, and neither side has seen the other's"
+SAME_HOURS = "with each hour of the day counted alike, for the sides hold them unequally"
 OTHER_HOURS = "the sides cover different hours of the day and have no common load"
 DAILY_SWING = 0.6
 """Peak to trough of a load that swings by 30 % over a day: what other hours alone can make of a flow."""
-FLOW_UNITS = frozenset({"percent", "cores", "bytes_per_s", "per_s"})
-"""What follows the load; a level (memory, swap) does not."""
 HOLDS_STATE = frozenset({"nodeos.state_resident_bytes", "nodeos.rss_bytes"})
 
 
@@ -88,6 +88,10 @@ class Adjuster:
         load = self._load_of(row)
         if follows and (_differs(load) or not self.same_hours):
             return self._at_equal_load(row, load)
+        plain = difference(row.before.estimate, row.after.estimate)
+        matched = at_the_same_hours(plain, row.before.hours, row.after.hours)
+        if matched is not None:
+            return Adjustment(effect=matched, why=SAME_HOURS)
         return Adjustment(confounded=() if self.same_hours else (OTHER_HOURS,), by_ratio=follows)
 
     def _load_of(self, row: Row) -> Row | None:

@@ -14,8 +14,9 @@ from leapprof.analysis.estimate import (
     upper_limit_only,
     zero_rate_interval,
 )
+from leapprof.analysis.hours import HourMeans, hour_means
 from leapprof.assess.compute import Context, Measured
-from leapprof.assess.metrics import MetricSpec
+from leapprof.assess.metrics import FLOW_UNITS, MetricSpec
 from leapprof.assess.samples import Samples, read_samples
 from leapprof.assess.sides import CutSide, Stretches
 from leapprof.model import BatchMeans, Estimate, Interval, Nodeos, Series
@@ -34,6 +35,7 @@ class MeasuredSide:
         bursts: None when the metric does not come in bursts.
         largest_burst: size of the largest sample of a rate, in the metric's unit times seconds.
         spread: of its half-minute means, as a share of their mean; 0 for levels and what comes in bursts.
+        hours: of a flow by the hours of the day, from a window of a day on that saw them all.
         lower_bound: a counter was reset inside the window, so the total is a lower bound.
     """
 
@@ -43,6 +45,7 @@ class MeasuredSide:
     bursts: Bursts | None = None
     largest_burst: float = 0.0
     spread: float = 0.0
+    hours: HourMeans | None = None
     lower_bound: bool = False
 
 
@@ -101,8 +104,16 @@ def measure(spec: MetricSpec, side: CutSide, samples: Samples, context: Context)
         bursts=bursts,
         largest_burst=largest,
         spread=spread,
+        hours=_hours(spec, series, side),
         lower_bound=lower_bound,
     )
+
+
+def _hours(spec: MetricSpec, series: Series, side: CutSide) -> HourMeans | None:
+    """Return a flow by the hours of the day; None of a level, which does not follow them."""
+    if spec.unit not in FLOW_UNITS:
+        return None
+    return hour_means(series, side.span, side.side.window.start_wall_ns)
 
 
 def _possible(estimate: Estimate, unit: str) -> Estimate:

@@ -37,6 +37,10 @@ class SubjectKind(StrEnum):
     LATENCY = "latency"
 
 
+FLOW_UNITS = frozenset({"percent", "cores", "bytes_per_s", "per_s"})
+"""What follows the load; a level (memory, swap) does not."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricSpec:
     """One row of the metric table.

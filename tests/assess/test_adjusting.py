@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from leapprof.assess.compare import compare
-from tests.support.recordings import noisy, pair, stacked
+from tests.support.recordings import NS, START_WALL_NS, noisy, pair, stacked
 
 SECONDS = 7200
 
@@ -45,3 +45,21 @@ def test_of_two_nodeos_each_is_compared_at_its_own_load():
     assert cpu["eos"].adjusted_for.startswith("at equal load, for the transactions were ")
     assert cpu["second"].adjusted is None
     assert cpu["second"].confounded == ()
+
+
+def test_windows_of_a_day_and_a_half_are_compared_hour_by_hour():
+    """Begun twelve hours apart, one holds the busy half of the day twice and the other the quiet one."""
+    seconds, later = 36 * 3600, 60 * 3600
+    sides_of_day = [
+        {"cpu_cores": 2 + 0.6 * np.sin(2 * np.pi * (start + np.arange(seconds)) / 86_400)}
+        for start in (0, later)
+    ]
+    before, after = pair(
+        seconds=seconds,
+        before=sides_of_day[0],
+        after={**sides_of_day[1], "start_wall_ns": START_WALL_NS + later * NS},
+    )
+    cpu = next(m for m in compare(before, after).metrics if m.name == "nodeos.cpu_cores")
+    assert abs(cpu.difference.value) > 0.2
+    assert cpu.adjusted.value == pytest.approx(0.0, abs=0.01)
+    assert cpu.adjusted_for.startswith("with each hour of the day counted alike")
