@@ -40,10 +40,15 @@ def batch_length_s(duration_s: float) -> float | None:
     return float(MINUTE_S * minutes) if minutes else None
 
 
+def rows_within(time_s: NDArray[np.float64], span: Span) -> slice:
+    """Return which intervals, of which each moment is the end, end inside a span."""
+    low, high = np.searchsorted(time_s, [span.start_s, span.end_s], side="right")
+    return slice(int(low), int(high))
+
+
 def within(series: Series, span: Span) -> Series:
     """Return the part of a series whose intervals end inside a span (a view, nothing is copied)."""
-    low, high = np.searchsorted(series.time_s, [span.start_s, span.end_s], side="right")
-    part = slice(int(low), int(high))
+    part = rows_within(series.time_s, span)
     return Series(
         time_s=series.time_s[part],
         value=series.value[part],

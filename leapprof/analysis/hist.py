@@ -1,5 +1,7 @@
 """How long each value was held, on both sides, in the same bins."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,9 +17,28 @@ MOST_SAMPLES = 50_000
 """A drawing of 40 bins needs no more."""
 
 
-def shared_edges(before: Series, after: Series, bins: int = BINS) -> NDArray[np.float64]:
-    """Return (bins+1,) edges that hold both sides; outliers fall into the outermost bins."""
-    values = np.concatenate([_known(before)[0], _known(after)[0]])
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Distributions:
+    """How both sides are spread over the same bins.
+
+    Attributes:
+        edges: (b+1,) of the bins; outliers fall into the outermost ones.
+        before, after: (b,) shares of time in each bin; zeros without samples.
+    """
+
+    edges: NDArray[np.float64]
+    before: NDArray[np.float64]
+    after: NDArray[np.float64]
+
+
+def distributions(before: Series, after: Series, bins: int = BINS) -> Distributions:
+    """Return how both sides are spread over bins that hold both."""
+    first, second = _known(before), _known(after)
+    edges = _shared_edges(np.concatenate([first[0], second[0]]), bins)
+    return Distributions(edges=edges, before=_shares(*first, edges), after=_shares(*second, edges))
+
+
+def _shared_edges(values: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
     if not values.size:
         return np.linspace(0.0, 1.0, bins + 1)
     low, middle, high = quantiles(values, (TAIL, 0.5, 1 - TAIL))
@@ -32,9 +53,9 @@ def shared_edges(before: Series, after: Series, bins: int = BINS) -> NDArray[np.
     return np.linspace(low, high, bins + 1)
 
 
-def shares(series: Series, edges: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return (b,) shares of time in each bin; the outermost bins hold what lies beyond; zeros without samples."""
-    value, weight = _known(series)
+def _shares(
+    value: NDArray[np.float64], weight: NDArray[np.float64], edges: NDArray[np.float64]
+) -> NDArray[np.float64]:
     count = edges.size - 1
     if not value.size:
         return np.zeros(count)

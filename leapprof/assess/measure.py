@@ -1,12 +1,12 @@
 """One metric of one subject on one side: samples → series → batch means → estimate."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from leapprof.analysis.allowance import ON_OFF_SPREAD, Bursts, Nature, allowing, dominated
-from leapprof.analysis.batch import Span, batch_length_s, batch_means, within
+from leapprof.analysis.batch import Span, batch_length_s, batch_means, rows_within, within
 from leapprof.analysis.estimate import (
     count_bursts,
     estimate,
@@ -15,6 +15,7 @@ from leapprof.analysis.estimate import (
     zero_rate_interval,
 )
 from leapprof.analysis.hours import HourMeans, hour_means
+from leapprof.analysis.quantiles import median
 from leapprof.assess.compute import Context, Measured
 from leapprof.assess.metrics import FLOW_UNITS, MetricSpec
 from leapprof.assess.samples import Samples, read_samples
@@ -49,7 +50,32 @@ class MeasuredSide:
     lower_bound: bool = False
 
 
-def context_of(side: CutSide, nodeos: Nodeos | None) -> Context:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Reading:
+    """One subject on one side, its columns read once for all metrics.
+
+    Attributes:
+        batch_s: length of its batches; None when the window is under 20 minutes.
+    """
+
+    side: CutSide
+    samples: Samples
+    context: Context
+    batch_s: float | None
+
+
+def reading_of(side: CutSide, samples: Samples, nodeos: Nodeos | None = None) -> Reading:
+    """Return the rows of one subject on one side, with what all its metrics share."""
+    usual_s = _usual_s(samples.time_s[rows_within(samples.time_s, side.span)])
+    return Reading(
+        side=side,
+        samples=samples,
+        context=_context_of(side, nodeos),
+        batch_s=batch_length_s(side.span.duration_s * (1 + 1e-9) + usual_s),
+    )
+
+
+def _context_of(side: CutSide, nodeos: Nodeos | None) -> Context:
     """Return what computations need to know of a host and a nodeos."""
     manifest = side.tables.manifest
     facts = manifest.host.facts
@@ -62,22 +88,15 @@ def context_of(side: CutSide, nodeos: Nodeos | None) -> Context:
     )
 
 
-def read_side(
-    side: CutSide, table: str, columns: tuple[str, ...], where: Mapping[str, str] | None
-) -> Samples | None:
-    """Return the rows of one subject on one side."""
-    return read_samples(side.tables, table, columns, where)
-
-
-def measure(spec: MetricSpec, side: CutSide, samples: Samples, context: Context) -> MeasuredSide | None:
+def measure(spec: MetricSpec, read: Reading) -> MeasuredSide | None:
     """Return a metric on one side; None when the recording does not hold it."""
-    measured = spec.compute(samples, context)
+    measured = spec.compute(read.samples, read.context)
     if measured is None:
         return None
+    side = read.side
     series = without(within(measured.series, side.span), side.left_out)
-    total, lower_bound = _total(measured, side, samples)
-    length_s = batch_length_s(side.span.duration_s * (1 + 1e-9) + _usual_s(series))
-    batches = batch_means(series, side.span, length_s) if length_s else None
+    total, lower_bound = _total(measured, side, read.samples)
+    batches = batch_means(series, side.span, read.batch_s) if read.batch_s else None
     spread = 0.0 if spec.bursty or spec.unit == "bytes" else relative_spread(series, side.span)
     found = estimate(batches, series, total_per_s=total, on_off=spread > ON_OFF_SPREAD)
     if found is None:
@@ -158,7 +177,7 @@ def without(series: Series, left_out: Stretches) -> Series:
 
 def batches_within(series: Series, side: CutSide) -> BatchMeans | None:
     """Return batch means of any series over the side's window, of the same length as its metrics have."""
-    length_s = batch_length_s(side.span.duration_s + _usual_s(series))
+    length_s = batch_length_s(side.span.duration_s + _usual_s(series.time_s))
     return batch_means(series, side.span, length_s) if length_s else None
 
 
@@ -167,7 +186,7 @@ def _total(measured: Measured, side: CutSide, samples: Samples) -> tuple[float |
 
     With stretches taken out, the counter holds what was counted in them too: then the samples decide.
     """
-    total = measured.total(samples, _rows_within(samples, side.span))
+    total = measured.total(samples, _rows_with_ends(samples, side.span))
     if total is None:
         return None, False
     if side.left_out.any:
@@ -175,18 +194,18 @@ def _total(measured: Measured, side: CutSide, samples: Samples) -> tuple[float |
     return total.per_s, total.lower_bound
 
 
-def _rows_within(samples: Samples, span: Span) -> slice:
+def _rows_with_ends(samples: Samples, span: Span) -> slice:
     """Return which rows lie in a span, its two ends included."""
     edge = 1e-6
     first, last = np.searchsorted(samples.time_s, [span.start_s - edge, span.end_s + edge])
     return slice(int(first), int(last))
 
 
-def _usual_s(series: Series) -> float:
+def _usual_s(time_s: NDArray[np.float64]) -> float:
     """Return the usual interval of a series, so that 20 minutes of ticks count as 20 minutes; at most 1 s."""
-    if series.time_s.size < 2:
+    if time_s.size < 2:
         return 0.0
-    return min(float(np.median(np.diff(series.time_s))), 1.0)
+    return min(median(np.diff(time_s)), 1.0)
 
 
 def _cpus_online(side: CutSide) -> float | None:

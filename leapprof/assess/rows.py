@@ -7,13 +7,12 @@ from functools import partial
 
 import numpy as np
 
-from leapprof.analysis.hist import shared_edges, shares
+from leapprof.analysis.hist import distributions
 from leapprof.analysis.thin import thin
-from leapprof.assess.compute import Context
 from leapprof.assess.latency import latency_sides
-from leapprof.assess.measure import MeasuredSide, context_of, measure, read_side, with_zero_interval
+from leapprof.assess.measure import MeasuredSide, Reading, measure, reading_of, with_zero_interval
 from leapprof.assess.metrics import METRICS, MetricSpec, SubjectKind, columns_of
-from leapprof.assess.samples import Samples
+from leapprof.assess.samples import read_samples
 from leapprof.assess.sides import CutSide
 from leapprof.assess.subjects import DevicePair, NodeosPair, device_pairs, nodeos_pairs
 from leapprof.model import Chart, Nodeos, Series, Subject
@@ -137,7 +136,7 @@ def _chart_of(row: Row, before: CutSide, after: CutSide) -> Chart | None:
         return None
     t0, v0 = thin(row.before.series)
     t1, v1 = thin(row.after.series)
-    edges = shared_edges(row.before.series, row.after.series)
+    spread = distributions(row.before.series, row.after.series)
     return Chart(
         name=row.spec.name,
         unit=row.spec.unit,
@@ -146,23 +145,10 @@ def _chart_of(row: Row, before: CutSide, after: CutSide) -> Chart | None:
         before_value=v0,
         after_t_s=t1 - after.span.start_s,
         after_value=v1,
-        bin_edges=edges,
-        before_share=shares(row.before.series, edges),
-        after_share=shares(row.after.series, edges),
+        bin_edges=spread.edges,
+        before_share=spread.before,
+        after_share=spread.after,
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Read:
-    """One subject on one side, its columns read once for all metrics."""
-
-    side: CutSide
-    samples: Samples
-    context: Context
-
-    def measured(self, spec: MetricSpec) -> MeasuredSide | None:
-        """Return one of its metrics."""
-        return measure(spec, self.side, self.samples, self.context)
 
 
 def _rows_of(
@@ -181,23 +167,25 @@ def _rows_of(
             yield from (row for row in found if row is not None)
 
 
-def _read(table: str, side: CutSide, where: Mapping[str, str] | None, nodeos: Nodeos | None) -> _Read | None:
+def _read(
+    table: str, side: CutSide, where: Mapping[str, str] | None, nodeos: Nodeos | None
+) -> Reading | None:
     """Return one subject's columns, which are not asked for again."""
-    samples = read_side(side, table, columns_of(table), where)
+    samples = read_samples(side.tables, table, columns_of(table), where)
     side.tables.release(table, where)
-    return None if samples is None else _Read(side=side, samples=samples, context=context_of(side, nodeos))
+    return None if samples is None else reading_of(side, samples, nodeos)
 
 
 def _measured(
     target: _Target,
-    first: _Read | None,
-    second: _Read | None,
+    first: Reading | None,
+    second: Reading | None,
     before: CutSide,
     after: CutSide,
     spec: MetricSpec,
 ) -> Row | None:
     """Return one metric of one subject; None when neither side holds it."""
-    a, b = (read.measured(spec) if read else None for read in (first, second))
+    a, b = (measure(spec, read) if read else None for read in (first, second))
     if a is None and b is None:
         return None
     row = Row(

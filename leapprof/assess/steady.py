@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from leapprof.assess.measure import MeasuredSide, context_of, measure
+from leapprof.assess.measure import MeasuredSide, measure, reading_of
 from leapprof.assess.metrics import spec_of
 from leapprof.assess.restarts import RestartWindow
 from leapprof.assess.samples import RecordingTables, Samples, read_samples
@@ -99,7 +99,7 @@ def steady_writes(
     samples = read_samples(side.tables, spec.table, spec.columns, where)
     if samples is None or not samples.has(*spec.columns):
         return None
-    found = measure(spec, side, samples, context_of(side, None))
+    found = measure(spec, reading_of(side, samples))
     if found is None:
         return None
     return SteadyWrites(

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leapprof.analysis.hist import shared_edges, shares
+from leapprof.analysis.hist import distributions
 from leapprof.analysis.thin import thin
 from leapprof.model import Series
 
@@ -46,22 +46,22 @@ def test_thinning_never_leaves_the_range_and_times_increase(values, points):
 def test_both_sides_share_bins_and_each_sums_to_one():
     """A chart that uses two scales lies."""
     before, after = series(np.random.default_rng(1).random(5000)), series([0.2, 0.4, np.nan])
-    edges = shared_edges(before, after)
-    for side in (before, after):
-        assert abs(shares(side, edges).sum() - 1) < 1e-9
+    found = distributions(before, after)
+    for shares in (found.before, found.after):
+        assert abs(shares.sum() - 1) < 1e-9
 
 
 def test_bursty_writes_get_bins_that_grow():
     """Mostly nothing, sometimes a lot: equal steps would show one bar."""
     bursty = np.zeros(5000)
     bursty[::50] = np.random.default_rng(2).lognormal(12, 2, 100)
-    edges = shared_edges(series(bursty), series(bursty))
+    edges = distributions(series(bursty), series(bursty)).edges
     assert edges[-1] / edges[1] > 1000
 
 
 def test_constants_and_nothing_have_bins_too():
     """A flat line is a bar, no samples are no bar."""
     flat = series(np.full(10, 7.0))
-    assert shares(flat, shared_edges(flat, flat)).max() == 1
+    assert distributions(flat, flat).before.max() == 1
     none = series([np.nan])
-    assert shares(none, shared_edges(none, none)).sum() == 0
+    assert distributions(none, none).after.sum() == 0
