@@ -73,11 +73,16 @@ def batch_means(series: Series, span: Span, batch_s: float) -> BatchMeans:
     starts = start_s + batch_s * np.arange(count + 1, dtype=np.float64)
     edges = _first_after(series, starts)
     good = np.isfinite(series.value)
-    amount = series.value * series.weight_s
-    weight = series.weight_s
+    room = np.empty(good.size + 1)  # used twice: a week's array costs more to get than to fill
+    filled = room[:-1]
+    np.multiply(series.value, series.weight_s, out=filled)
     if not good.all():
-        amount, weight = np.where(good, amount, 0.0), np.where(good, weight, 0.0)
-    covered, total = _sums(weight, edges), _sums(amount, edges)
+        filled[~good] = 0.0
+    total = _sums(room, edges)
+    np.copyto(filled, series.weight_s)
+    if not good.all():
+        filled[~good] = 0.0
+    covered = _sums(room, edges)
     return _kept(starts[:-1], batch_s, total, covered, non_negative=series.non_negative)
 
 
@@ -95,10 +100,11 @@ def _first_after(series: Series, moments: NDArray[np.float64]) -> NDArray[np.int
 
 
 def _sums(values: NDArray[np.float64], edges: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return the sums between neighbouring edges; 0 for an empty stretch."""
-    if not values.size or edges.size < 2:
-        return np.zeros(max(edges.size - 1, 0))
-    sums = np.add.reduceat(np.append(values[: edges[-1]], 0.0), edges[:-1])
+    """Return the sums between neighbouring edges, 0 for an empty stretch; overwrites what the last edge stands at."""
+    if edges.size < 2:
+        return np.zeros(0)
+    values[edges[-1]] = 0.0  # where an empty last stretch begins
+    sums = np.add.reduceat(values[: edges[-1] + 1], edges[:-1])
     return np.where(edges[1:] > edges[:-1], sums, 0.0)
 
 

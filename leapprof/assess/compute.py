@@ -112,7 +112,8 @@ def _cpu_share(samples: Samples, numerator: tuple[str, ...]) -> Measured | None:
     if not samples.has(*BUSY, *NOT_BUSY):
         return None
     present = np.logical_and.reduce([samples.columns[n].present for n in (*BUSY, *NOT_BUSY)])
-    at = np.flatnonzero(present)
+    rows = np.flatnonzero(present)
+    at = slice(None) if present.all() else rows
     elapsed = np.diff(samples.time_s[at])
     good = (elapsed > 0) & (np.diff(np.cumsum(samples.breaks)[at]) == 0)
     good &= elapsed <= 3 * (median(elapsed) if elapsed.size else 0.0)
@@ -127,7 +128,7 @@ def _cpu_share(samples: Samples, numerator: tuple[str, ...]) -> Measured | None:
             part += step
     good &= time > 0
     value, weight = np.full(samples.time_s.size, np.nan), np.zeros(samples.time_s.size)
-    to = at[1:][good]
+    to = rows[1:][good]
     value[to] = PERCENT * part[good] / time[good]
     weight[to] = elapsed[good]
     return Measured(series=Series(time_s=samples.time_s, value=value, weight_s=weight))
