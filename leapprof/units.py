@@ -101,6 +101,7 @@ def _format_seconds(value: float) -> str:
 
 _FORMATS: dict[str, Callable[[float], str]] = {
     "bytes": format_memory,
+    "moved_bytes": format_bytes,
     "bytes_per_s": format_bytes_per_s,
     "tb_per_year": format_tb_per_year,
     "percent": _plain("%"),
@@ -117,8 +118,8 @@ def format_value(value: float | None, unit: str) -> str:
 
     Args:
         value: in base units.
-        unit: a key of the metric table: bytes (memory), bytes_per_s, percent, s, cores, per_s, count,
-            tb_per_year, years.
+        unit: a key of the metric table: bytes (memory), moved_bytes (written or sent, decimal), bytes_per_s,
+            percent, s, cores, per_s, count, tb_per_year, years.
     """
     if value is None:
         return "–"

@@ -5,7 +5,7 @@ added. Busy is user + nice + system + irq + softirq; idle, iowait and steal are 
 time. iowait and idle may go down (proc(5)); such a field counts 0 for that interval.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -160,7 +160,8 @@ def nodeos_cpu_percent(samples: Samples, context: Context) -> Measured | None:
     measured = nodeos_cpu(samples)
     if measured is None or not context.cpus:
         return None
-    return Measured(series=_scaled(measured.series, PERCENT / context.cpus))
+    factor = PERCENT / context.cpus
+    return replace(measured, series=_scaled(measured.series, factor), scale=measured.scale * factor)
 
 
 def main_thread_cpu(samples: Samples) -> Measured | None:

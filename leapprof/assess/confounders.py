@@ -72,7 +72,16 @@ def beside(
 
 
 def _told(changes: Iterable[ConfigChange]) -> list[str]:
-    return [f"{c.option} {c.before or 'not set'} → {c.after or 'not set'}" for c in changes]
+    return [
+        f"{c.option} {_set_to(c.before, c.before_default)} → {_set_to(c.after, c.after_default)}"
+        for c in changes
+    ]
+
+
+def _set_to(value: str | None, default: str | None) -> str:
+    if value is None:
+        return "not set" if default is None else f"not set ({default})"
+    return value or "not set"
 
 
 def _listed(named: Sequence[str]) -> str:
@@ -82,7 +91,7 @@ def _listed(named: Sequence[str]) -> str:
 
 def _others(changes: Sequence[ConfigChange]) -> list[ConfigChange]:
     """Return the changes of options beside the map mode that can move a metric."""
-    return [c for c in changes if c.option != MAP_MODE_OPTION and _moves(c.option)]
+    return [c for c in changes if c.option != MAP_MODE_OPTION and c.takes_effect and _moves(c.option)]
 
 
 def _config(material: Material) -> Iterator[Finding]:

@@ -1,5 +1,7 @@
 """Options whose default another nodeos version changed, where config.ini sets them on neither side."""
 
+from dataclasses import replace
+
 from leapprof.assess.subjects import NodeosPair
 from leapprof.model import ConfigChange, Nodeos
 from leapprof.nodeos.options import OptionTable, load_tables, table_for
@@ -15,6 +17,20 @@ def default_changes(nodeos: tuple[NodeosPair, ...]) -> tuple[ConfigChange, ...]:
         if pair.before and pair.after and pair.before.version != pair.after.version
         for name, old, new in _moved(pair.before, pair.after, tables)
     )
+
+
+def with_defaults(change: ConfigChange, pair: NodeosPair) -> ConfigChange:
+    """Return a change with what nodeos takes on the side that does not set the option."""
+    tables = load_tables()
+    before = _default(change.option, pair.before, tables) if change.before is None else None
+    after = _default(change.option, pair.after, tables) if change.after is None else None
+    return replace(change, before_default=before, after_default=after)
+
+
+def _default(option: str, nodeos: Nodeos | None, tables: tuple[OptionTable, ...]) -> str | None:
+    table = _table(nodeos, tables) if nodeos is not None else None
+    known = table.options.get(option) if table is not None else None
+    return known.default if known is not None else None
 
 
 def _moved(

@@ -1,5 +1,6 @@
 """What differs between both sides beside the numbers: facts of host, devices and nodeos, and config lines."""
 
+from leapprof.assess.defaults import with_defaults
 from leapprof.assess.sides import CutSide
 from leapprof.assess.subjects import DevicePair, NodeosPair
 from leapprof.model import ConfigChange, Device, FactDifference, Mount, Nodeos, Recording
@@ -25,7 +26,9 @@ def fact_differences(
 def config_changes(nodeos: tuple[NodeosPair, ...]) -> tuple[ConfigChange, ...]:
     """Return the config lines that differ, of processes that are on both sides and whose config was read."""
     return tuple(
-        ConfigChange(nodeos=pair.before.id, option=c.option, before=c.before, after=c.after)
+        with_defaults(
+            ConfigChange(nodeos=pair.before.id, option=c.option, before=c.before, after=c.after), pair
+        )
         for pair in nodeos
         if pair.before and pair.after and pair.before.options and pair.after.options
         for c in diff_options(pair.before.options, pair.after.options)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from leapprof.model import Event, Gap, Table
+from leapprof.model.recording import REBOOTED
 from leapprof.units import NS_PER_S
 
 GAP_INTERVALS = 1.5
@@ -50,7 +51,7 @@ def gap_between(before: Mark, after: Mark, interval_s: float, reason: str | None
         end_ns=after.boottime_ns,
         start_wall_ns=before.wall_ns,
         end_wall_ns=after.wall_ns,
-        reason="host-rebooted" if rebooted else reason or _reason(before, after),
+        reason=REBOOTED if rebooted else reason or _reason(before, after),
     )
 
 

@@ -60,7 +60,7 @@ def headroom(rows: Sequence[Row], target_percent: float | None = None) -> Headro
 
     Args:
         rows: measured.
-        target_percent: utilisation to reach; None: what the host had before, if that was more.
+        target_percent: utilisation to reach; None: what the host had before, if that was more beyond both intervals.
 
     Returns:
         None where CPU or peers are not known, with several nodeos, or without a target.
@@ -92,9 +92,11 @@ def _target(cpu: Row, stated: float | None) -> tuple[float, str] | None:
     """Return the utilisation to reach, and why that."""
     if stated is not None:
         return stated, "as stated"
-    if cpu.before is None or cpu.after is None or cpu.before.estimate.mean <= cpu.after.estimate.mean:
+    if cpu.before is None or cpu.after is None:
         return None
-    return cpu.before.estimate.mean, "what the host had before"
+    before, after = cpu.before.estimate, cpu.after.estimate
+    fell = before.ci95 is not None and after.ci95 is not None and before.ci95.low > after.ci95.high
+    return (before.mean, "what the host had before") if fell else None
 
 
 def _projection(cpu: Estimate, peers: Row) -> Projection | None:

@@ -7,7 +7,7 @@ from leapprof.analysis.verdict import TOO_SHORT_S
 from leapprof.analysis.windows import LARGEST_WARM_UP_SHARE, change_point, drift
 from leapprof.assess.material import Material, info, warning
 from leapprof.assess.sides import CutSide
-from leapprof.model import Finding, Grade, Severity, evidence
+from leapprof.model import Event, Finding, Gap, Grade, MetricComparison, Severity, evidence
 from leapprof.units import DAY_S, NS_PER_S, format_duration, format_value
 
 RESTART_KINDS = frozenset({"nodeos-restarted", "nodeos-started", "nodeos-stopped", "reboot"})
@@ -60,13 +60,8 @@ def _window(cut: CutSide) -> Iterator[Finding]:
 
 def _gaps(cut: CutSide) -> Iterator[Finding]:
     """Yield a finding when the window holds gaps that matter."""
-    window = cut.side.window
-    inside = [
-        g
-        for g in cut.side.recording.gaps
-        if g.start_wall_ns < window.end_wall_ns and g.end_wall_ns > window.start_wall_ns
-    ]
-    seconds = sum((g.end_wall_ns - g.start_wall_ns) / NS_PER_S for g in inside)
+    inside = [g for g in cut.side.recording.gaps if _overlaps(g, cut)]
+    seconds = sum(g.duration_s for g in inside)
     if inside:
         severe = seconds > GAP_SHARE * max(cut.span.duration_s, 1.0)
         found = warning(
@@ -79,10 +74,25 @@ def _gaps(cut: CutSide) -> Iterator[Finding]:
         yield found if severe else replace(found, severity=Severity.INFO)
 
 
+def _overlaps(gap: Gap, cut: CutSide) -> bool:
+    """Return whether a part of a gap lies in the window."""
+    window = cut.side.window
+    if window.start_wall_ns < window.end_wall_ns:
+        return gap.start_wall_ns < window.end_wall_ns and gap.end_wall_ns > window.start_wall_ns
+    return gap.start_ns < cut.span.end_s * NS_PER_S and gap.end_ns > cut.span.start_s * NS_PER_S
+
+
+def _is_inside(event: Event, cut: CutSide) -> bool:
+    """Return whether an event lies in the window: by wall clock, unless that was set back behind its start."""
+    window = cut.side.window
+    if window.start_wall_ns < window.end_wall_ns:
+        return window.start_wall_ns < event.wall_ns <= window.end_wall_ns
+    return cut.span.start_s < event.boottime_ns / NS_PER_S <= cut.span.end_s
+
+
 def _events(cut: CutSide) -> Iterator[Finding]:
     """Yield a finding when something happened inside the window."""
-    window = cut.side.window
-    inside = [e for e in cut.side.recording.events if window.start_wall_ns < e.wall_ns <= window.end_wall_ns]
+    inside = [e for e in cut.side.recording.events if _is_inside(e, cut)]
     restarts = [e for e in inside if e.kind in RESTART_KINDS]
     if restarts:
         named = "; ".join(f"{e.kind} {e.subject}".strip() for e in restarts[:MOST_NAMED])
@@ -128,8 +138,8 @@ def _kept(cut: CutSide) -> Iterator[Finding]:
 def _missing(material: Material) -> Iterator[Finding]:
     """Yield the metrics that only one side holds."""
     for side, names in (
-        ("before", [m.name for m in material.metrics if m.before is None]),
-        ("after", [m.name for m in material.metrics if m.after is None]),
+        ("before", [_named(m) for m in material.metrics if m.before is None]),
+        ("after", [_named(m) for m in material.metrics if m.after is None]),
     ):
         if names:
             unique = list(dict.fromkeys(names))
@@ -140,6 +150,11 @@ def _missing(material: Material) -> Iterator[Finding]:
                 "Record both sides with the same permissions, and see that nodeos, its drives and its API are there.",
                 evidence=evidence("count", metrics=len(unique)),
             )
+
+
+def _named(metric: MetricComparison) -> str:
+    """Return a metric's name, and of which device it is."""
+    return f"{metric.name} of {metric.subject.device}" if metric.subject.device else metric.name
 
 
 def _modes(material: Material) -> Iterator[Finding]:

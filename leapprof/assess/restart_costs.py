@@ -106,7 +106,9 @@ def _written(samples: Samples, start_s: float, end_s: float) -> tuple[float, flo
     last = min(int(np.searchsorted(time_s, end_s, side="left")), time_s.size - 1)
     if end_s <= start_s:
         return 0.0, 0.0
-    # A stop that the recording ends with is told too, as far as it was seen.
+    # What lies in a gap is not of the stop alone; one that the recording ends with is told as far as it was seen.
+    if time_s[last] > end_s + WRITE_BACK_S:
+        last -= 1
     if last <= first or time_s[last] < end_s - WRITE_BACK_S:
         return None
     part = slice(first, last + 1)

@@ -245,12 +245,13 @@ def _read_until(life: Life, until_s: float) -> int | None:
 
 
 def _written_since(life: Life, from_s: float) -> int | None:
-    """Return the bytes that the process dirtied from a moment to its last sample."""
+    """Return the bytes that the process dirtied from a moment to its last sample; None without a sample since."""
     column = life.column("io_write_bytes_total")
     if column is None:
         return None
     known = np.flatnonzero(column.present)
     before = known[life.t_s[known] <= from_s]
-    if not before.size or life.t_s[before[-1]] < from_s - LONGEST_GAP_S:
+    is_seen = before.size and before[-1] != known[-1]
+    if not is_seen or life.t_s[before[-1]] < from_s - LONGEST_GAP_S:
         return None
     return max(int(column.values[known[-1]] - column.values[before[-1]]), 0)

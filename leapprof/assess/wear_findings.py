@@ -27,10 +27,11 @@ def wear_findings(
     devices: Sequence[DeviceForecast],
     costs: Sequence[RestartCost],
     smart: Mapping[str, DriveSmart],
+    covered_s: float,
 ) -> tuple[Finding, ...]:
-    """Return what limits a forecast and what to try, warnings first."""
+    """Return what limits a forecast and what to try, warnings first; it stands on so many seconds of counters."""
     found = [
-        *_short(side),
+        *_short(side, covered_s),
         *_folios(side),
         *_restarts(side, costs),
         *_growth(devices),
@@ -41,10 +42,9 @@ def wear_findings(
     return tuple(sorted(dict.fromkeys(found), key=lambda f: _ORDER.index(f.severity)))
 
 
-def _short(side: CutSide) -> Iterator[Finding]:
+def _short(side: CutSide, seconds: float) -> Iterator[Finding]:
     """Yield what too little time means."""
-    seconds = side.span.duration_s
-    if seconds < TOO_SHORT_S * 0.99:
+    if side.span.duration_s < TOO_SHORT_S * 0.99:
         yield warning(
             "too-short-for-interval",
             f"{format_duration(seconds)} are left after warm-up: too little for an interval, only means are shown.",

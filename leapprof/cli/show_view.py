@@ -129,8 +129,7 @@ def _nodeos(nodeos: Nodeos, console: Console) -> None:
 
 def _gap_lines(manifest: Recording) -> list[str]:
     return [
-        f"{moment(gap.start_wall_ns)}: {gap.reason}, {significant((gap.end_wall_ns - gap.start_wall_ns) / NS_PER_S)} s"
-        for gap in manifest.gaps
+        f"{moment(gap.start_wall_ns)}: {gap.reason}, {significant(gap.duration_s)} s" for gap in manifest.gaps
     ]
 
 

@@ -210,12 +210,25 @@ class FactDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigChange:
-    """A config option whose value differs; a value that may not leave its host reads ``(not shown)``."""
+    """A config option whose value differs; a value that may not leave its host reads ``(not shown)``.
+
+    Attributes:
+        before, after: as it is set; None where it is not.
+        before_default, after_default: what nodeos takes where it is not set; None where that is not known.
+    """
 
     nodeos: str
     option: str
     before: str | None
     after: str | None
+    before_default: str | None = None
+    after_default: str | None = None
+
+    @property
+    def takes_effect(self) -> bool:
+        """Return whether nodeos takes another value: a default that is written out changes nothing."""
+        before = self.before_default if self.before is None else self.before
+        return before != (self.after_default if self.after is None else self.after)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,10 @@ from dataclasses import dataclass, field
 
 from leapprof.model.finding import Finding
 from leapprof.model.host import Host, Nodeos, Topology
+from leapprof.units import NS_PER_S
+
+REBOOTED = "host-rebooted"
+"""Reason of a gap in which the host was booted again: CLOCK_BOOTTIME began anew."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +25,13 @@ class Gap:
     start_wall_ns: int
     end_wall_ns: int
     reason: str
+
+    @property
+    def duration_s(self) -> float:
+        """Return its length by the clock that never steps; across a reboot the wall clock's is all there is."""
+        if self.reason == REBOOTED:
+            return (self.end_wall_ns - self.start_wall_ns) / NS_PER_S
+        return (self.end_ns - self.start_ns) / NS_PER_S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

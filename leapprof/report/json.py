@@ -204,7 +204,7 @@ def _gap(gap: Gap) -> dict[str, Any]:
     return {
         "start_wall_ns": gap.start_wall_ns,
         "end_wall_ns": gap.end_wall_ns,
-        "seconds": (gap.end_ns - gap.start_ns) / 1e9,
+        "seconds": gap.duration_s,
         "reason": gap.reason,
     }
 

@@ -96,7 +96,7 @@ def _cost(side: Side) -> tuple[tuple[str, str], ...]:
         ("samples", f"{cost.samples:,}, one every {interval_s:g} s"),
         ("CPU time of the agent", unknown if cost.cpu_s is None else text.value_text(cost.cpu_s, "s")),
         ("memory of the agent", text.value_text(cost.rss_bytes, "bytes")),
-        ("received from the host", text.value_text(cost.wire_bytes, "bytes")),
+        ("received from the host", text.value_text(cost.wire_bytes, "moved_bytes")),
         ("frames rejected, dropped", f"{cost.rejected_frames:,}, {cost.dropped_frames:,}"),
         ("questions put to nodeos", f"{cost.http_requests:,}, {text.value_text(cost.http_s, 's')} in all"),
     )
@@ -177,13 +177,19 @@ def _config(changes: tuple[ConfigChange, ...]) -> tuple[Row, ...]:
             cells=(
                 text.clean(change.nodeos),
                 text.clean(change.option),
-                text.clean_or_absent(change.before),
-                text.clean_or_absent(change.after),
+                _set_to(change.before, change.before_default),
+                _set_to(change.after, change.after_default),
             ),
             changed=True,
         )
         for change in changes
     )
+
+
+def _set_to(value: str | None, default: str | None) -> str:
+    if value is not None or default is None:
+        return text.clean_or_absent(value)
+    return f"{text.ABSENT} (default {text.clean(default)})"
 
 
 def _timeline_of(side: Side, name: str) -> list[tuple[int, Row]]:
@@ -199,7 +205,7 @@ def _timeline_of(side: Side, name: str) -> list[tuple[int, Row]]:
                 text.moment_text(gap.start_wall_ns),
                 "gap",
                 "recording",
-                f"{text.duration_text((gap.end_wall_ns - gap.start_wall_ns) / 1e9)} without samples: {gap.reason}",
+                f"{text.duration_text(gap.duration_s)} without samples: {gap.reason}",
             ),
         )
         for gap in side.recording.gaps

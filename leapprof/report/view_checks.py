@@ -6,7 +6,7 @@ from leapprof.model import Comparison, Effect, PerUnit, RunPair
 from leapprof.report import text
 from leapprof.report.labels import metric_label, subject_label
 
-_PER_UNIT = {"bytes": "bytes", "cpu_seconds": "s"}
+_PER_UNIT = {"bytes": "moved_bytes", "cpu_seconds": "s"}
 
 
 def check_rows(comparison: Comparison) -> tuple[tuple[str, str], ...]:

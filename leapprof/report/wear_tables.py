@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from leapprof.model.wear import DeviceForecast, RestartCost, WearForecast
 from leapprof.report.text import ABSENT, clean
-from leapprof.units import format_bytes, format_bytes_per_s, format_duration, significant
+from leapprof.units import format_bytes, format_bytes_per_s, format_duration, format_value, significant
 
 MUCH_YEARS = 100.0
 
@@ -122,6 +122,7 @@ def host_tables(forecast: WearForecast) -> Iterator[SmallTable]:
 def _restart_row(cost: RestartCost) -> tuple[str, ...]:
     return (
         clean(cost.nodeos),
-        *(format_duration(s) if s is not None else ABSENT for s in (cost.uptime_s, cost.exit_s)),
+        format_duration(cost.uptime_s) if cost.uptime_s is not None else ABSENT,
+        format_value(cost.exit_s, "s"),
         *(format_bytes(b) if b is not None else ABSENT for b in (cost.exit_bytes, cost.start_bytes)),
     )

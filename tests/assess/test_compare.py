@@ -217,6 +217,7 @@ TWO_THREADS, FOUR_THREADS = ({"chain-threads": (n,), "net-threads": (n,)} for n 
         ({}, {"start_wall_ns": START_WALL_NS + 12 * 3600 * NS}, "time-of-day-confounded"),
         ({"transactions": 10}, {"transactions": 20}, "load-differs"),
         ({"with_nodeos": True}, {"with_nodeos": False}, "metric-missing"),
+        ({"devices": ()}, {}, "metric-missing"),
         ({"events": (RESTART,)}, {}, "restart-in-window"),
         ({"gaps": (LOST,)}, {}, "gaps-in-window"),
         ({}, {}, "stage-unknown"),
@@ -236,6 +237,7 @@ def test_what_else_could_explain_it_is_a_finding(before, after, code):
     [
         ({"options": TWO_THREADS}, {"options": FOUR_THREADS}, "chain-threads 2 → 4, net-threads 2 → 4."),
         ({}, {"facts": {"kernel": "6.18"}}, "kernel 6.1 → 6.18."),
+        ({"options": {"plugin": ("a",)}}, {"options": FOUR_THREADS}, "cause: chain-threads not set (2) → 4."),
         (
             {"version": "v4.0.6"},
             {"version": "v5.0.3"},
@@ -248,6 +250,29 @@ def test_what_else_changed_ends_the_headline(before, after, said):
     last = compare(*pair(seconds=1800, before=before, after=after)).headline[-1]
     assert last.startswith("Changed at the same time and possibly the cause: ")
     assert said in last
+
+
+def test_a_metric_of_one_side_is_named_with_its_device():
+    """A drive that came later: not all drives were unknown before."""
+    before, after = pair(seconds=1800, before={"devices": ()})
+    (missing,) = [f for f in compare(before, after).findings if f.code == "metric-missing"]
+    assert "device.write_bytes_per_s of nvme0n1" in missing.message
+
+
+def test_a_clock_that_was_set_back_hides_no_event_and_no_gap():
+    """Set back by an hour, the window ends before it starts on the wall clock."""
+    set_back = Event(
+        boottime_ns=1900 * NS, wall_ns=START_WALL_NS - 2700 * NS, kind="clock-step", subject="", detail=""
+    )
+    lost = Gap(
+        start_ns=1500 * NS, end_ns=1700 * NS, start_wall_ns=START_WALL_NS + 500 * NS,
+        end_wall_ns=START_WALL_NS + 700 * NS, reason="connection-lost",
+    )  # fmt: skip
+    before, after = pair(seconds=1800, before={"events": (set_back,), "gaps": (lost,)})
+    for rows in before.tables.values():
+        rows.integers["wall_ns"].values[rows.integers["boottime_ns"].values >= 1900 * NS] -= 3600 * NS
+    found = compare(before, after, CompareOptions(across=True))
+    assert {"clock-step-in-window", "gaps-in-window"} <= codes(found)
 
 
 def test_another_filesystem_is_named_in_finding_and_headline():

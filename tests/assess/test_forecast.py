@@ -5,12 +5,25 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from leapprof.assess.compare import compare
 from leapprof.assess.forecast import ForecastOptions, forecast
 from leapprof.endurance.ratings import Rating
 from leapprof.endurance.smart import SmartReading
 from leapprof.errors import NotEnoughDataError
 from leapprof.model import Device, DeviceKind, Finding, Severity, Swap, Topology
-from tests.support.recordings import DRIVE, MOUNT, PARTITION, counter, level, made, noisy, stacked, table
+from leapprof.units import TB, YEAR_S
+from tests.support.recordings import (
+    DRIVE,
+    MOUNT,
+    PARTITION,
+    counter,
+    level,
+    made,
+    noisy,
+    pair,
+    stacked,
+    table,
+)
 
 HOURS_2 = 7200
 RATING = Rating(
@@ -48,6 +61,26 @@ def test_the_interval_holds_what_was_put_in():
     assert drive.ci95.low < 4e6 < drive.ci95.high
     assert drive.steady_ci95.low < 126.144 < drive.steady_ci95.high
     assert drive.steady_ci95.high / drive.steady_ci95.low < 1.2
+
+
+def test_a_year_of_less_than_100_minutes_is_as_uncertain_as_in_compare():
+    """Twice as wide as the rate: both commands print the same TB a year."""
+    sides = pair(seconds=3600, write_bytes=noisy(3600, 4e6, seed=1))
+    (drive,) = forecast(sides[0]).devices
+    row = next(w for w in compare(*sides).wear if w.device == drive.device)
+    assert drive.steady_ci95 == row.before.ci95
+    width_tb = (drive.ci95.high - drive.ci95.low) * YEAR_S / TB
+    assert drive.steady_ci95.high - drive.steady_ci95.low == pytest.approx(2 * width_tb)
+
+
+def test_what_is_left_out_is_not_said_to_be_seen():
+    """Twenty of sixty minutes nodeos was catching up: forty are what the figure stands on."""
+    stage = np.full(3600, "live", dtype=object)
+    stage[1200:2400] = "syncing"
+    found = forecast(made(seconds=3600, stage=stage))
+    (daily,) = [f for f in found.findings if f.code == "daily-pattern-not-covered"]
+    assert found.covered_s == pytest.approx(2400, abs=3)
+    assert daily.message.startswith("These are 39 min 59 s, ")
 
 
 def test_warm_up_is_cut_as_compare_cuts_it():

@@ -266,3 +266,10 @@ def test_the_captured_stops_of_a_real_nodeos_come_out():
     assert first.exit_bytes == pytest.approx(2.15e9, rel=0.03)
     assert second.exit_bytes == pytest.approx(2.15e9, rel=0.03)
     assert first.exit_s == pytest.approx(36, abs=2)
+
+
+def test_what_was_written_in_a_gap_after_a_stop_is_not_the_stops():
+    """The captured stop of mapped wrote 9.7 MB; then nothing was sampled for 287 s, while others wrote 644 MB."""
+    recording = load(Path(__file__).parent.parent.parent / "samples" / "nodeos-v5-starts" / "mapped")
+    first, _ = forecast(recording).restarts
+    assert first.exit_bytes == pytest.approx(9.7e6, rel=0.02)

@@ -4,6 +4,7 @@ import pytest
 
 from leapprof.assess.headroom import Projection
 from leapprof.model import Effect, Interval
+from tests.support.sample_comparisons import comparison
 
 PUBLISHED = Projection(cpu_percent=Effect(value=60.0, ci95=None), peers=Interval(low=180.0, high=195.0))
 
@@ -28,3 +29,11 @@ def test_uncertain_cpu_widens_the_interval():
         peers=Interval(low=180.0, high=195.0),
     )
     assert wide.share == pytest.approx((0.04**2 + 0.05**2) ** 0.5)
+
+
+def test_a_cpu_that_may_not_have_fallen_leaves_no_room_that_could_be_named():
+    """6.39 % and 6.38 % are one level; 85 % and 60 % are two."""
+    assert comparison("nodeos-v5-long").headroom is None
+    room = comparison("eosphere-cpu").headroom
+    assert room is not None
+    assert (room.clients.low, room.clients.high) == pytest.approx((252, 275), abs=1)

@@ -90,3 +90,9 @@ def test_a_start_that_was_not_recorded_is_not_guessed() -> None:
     (one,) = measure_starts(long)
     assert one.end is EndKind.STILL_RUNNING
     assert one.stop_s is one.stop_written_bytes is None
+
+
+def test_a_stop_between_two_samples_has_no_bytes() -> None:
+    """Mapped stopped within a second: nothing was sampled meanwhile, and nothing sampled is not nothing written."""
+    found = measure_starts(load(STARTS / "mapped"))
+    assert [(s.end, s.stop_written_bytes) for s in found] == [(EndKind.CLEAN, None), (EndKind.CLEAN, None)]

@@ -23,6 +23,7 @@ CONSTANTS = {"20 min", "20", "95 %", "2 MiB", "1 % point 1.628", "1 %", "1.628",
 """The least length, the fewest independent samples, the level of intervals, a huge page, the 1 % point of the change
 test, a percentile: what method names in words."""
 UNITS = {"cpu_seconds": "s"}
+COSTS = {**UNITS, "bytes": "moved_bytes"}
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
@@ -110,7 +111,10 @@ def known_numbers(document):
         known |= {*in_unit(one["value"], one["unit"]), f"{one['value']:.2f}"}
     for one in (document["control"] or {}).get("effects", []):
         known |= {t for v in numbers([one["control"], one["beyond"]]) for t in in_unit(v, one["unit"])}
-    for one in (*document["per_unit"], *document["run_pairs"]):
+    for one in document["per_unit"]:
+        values = numbers([one[key] for key in ("before", "after", "ratio")])
+        known |= {text for value in values for text in in_unit(value, COSTS[one["unit"]])}
+    for one in document["run_pairs"]:
         values = numbers(
             [one[key] for key in ("before", "after", "difference", "between", "ratio") if key in one]
         )

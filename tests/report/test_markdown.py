@@ -1,11 +1,13 @@
 """Markdown: what comes from a host is text, and tables keep their shape."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from leapprof.model import ConfigChange
 from leapprof.report.markdown import code_block, escaped, render_markdown
 from leapprof.report.view import report_view
 from tests.support.comparisons import sample
@@ -63,6 +65,14 @@ def test_images_beside_the_post_are_shown():
     """With their titles."""
     text = render_markdown(report_view(sample()), [("CPU, host", "charts/01.png")])
     assert "![CPU, host](charts/01.png)" in text
+
+
+def test_a_default_that_is_not_written_down_stands_beside_the_dash():
+    """Whether a line that appeared changed anything is seen in its row."""
+    change = ConfigChange(nodeos="eos", option="net-threads", before=None, after="4", before_default="4")
+    text = render_markdown(report_view(replace(sample(), config_changes=(change,))))
+    assert "| eos | net-threads | – (default 4) | 4 |" in text
+    assert not change.takes_effect
 
 
 def test_post_is_as_it_was(snapshot_file):
