@@ -28,8 +28,11 @@ _BINARY = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 _NOTHING_BELOW = 1e-9
 """Below a billionth of any base unit a number is rounding error, not an observation."""
 
-_TIMES = ((0.01, 1.0, "s"), (1e-4, 1e3, "ms"), (_NOTHING_BELOW, 1e6, "µs"))
-"""Seconds from which a unit of time is taken."""
+_LEAST_BYTES = 0.5
+"""Below half a byte a size is rounding error of a mean."""
+
+_TIMES = ((0.9995, 1.0, "s"), (1e-4, 1e3, "ms"), (_NOTHING_BELOW, 1e6, "µs"))
+"""Seconds from which a unit of time is taken; what would read 1,000 ms is a second."""
 
 
 def significant(value: float, digits: int = 3) -> str:
@@ -58,7 +61,7 @@ def format_bytes(value_bytes: float) -> str:
 
 def format_memory(value_bytes: float) -> str:
     """Return binary bytes, as memory is counted: ``31.2 GiB``."""
-    return _scaled(value_bytes, _BINARY, "B")
+    return _scaled(value_bytes if abs(value_bytes) >= _LEAST_BYTES else 0.0, _BINARY, "B")
 
 
 def format_bytes_per_s(value: float) -> str:
@@ -92,7 +95,7 @@ def _plain(unit: str) -> Callable[[float], str]:
 
 
 def _format_seconds(value: float) -> str:
-    """Return seconds; below a hundredth in thousandths, or millionths: ``0.376 s``, ``4.24 ms``, ``28.5 µs``."""
+    """Return seconds; below one in thousandths, or millionths: ``1.25 s``, ``376 ms``, ``28.5 µs``."""
     for least, factor, name in _TIMES:
         if abs(value) >= least:
             return f"{significant(value * factor)} {name}"

@@ -74,11 +74,6 @@ class DrawnChart:
     after_percent: NDArray[np.float64]
     reconstructed: bool
 
-    @property
-    def is_all_zero(self) -> bool:
-        """Whether both series are 0 throughout, so that an axis has to be chosen."""
-        return _largest(self.before_value, self.after_value) == 0
-
 
 def value_scale(unit: str, largest: float) -> ValueScale:
     """Return the scale in which values up to largest are read without many digits."""
@@ -168,12 +163,28 @@ def _in_reading_order(comparison: Comparison) -> list[Chart]:
 
 
 def drawn_charts(comparison: Comparison) -> tuple[DrawnChart, ...]:
-    """Return all charts of a comparison as they are drawn."""
-    limit = points_a_series(len(comparison.charts))
+    """Return the charts of a comparison as they are drawn; those of nothing but zeros are not."""
+    charts = [chart for chart in _in_reading_order(comparison) if not _is_all_zero(chart)]
+    limit = points_a_series(len(charts))
     return tuple(
         drawn_chart(chart, comparison, key=f"chart-{i}", limit=limit)
-        for i, chart in enumerate(_in_reading_order(comparison), start=1)
+        for i, chart in enumerate(charts, start=1)
     )
+
+
+def undrawn_charts(comparison: Comparison) -> tuple[str, ...]:
+    """Return title and subject of what was 0 throughout on both sides."""
+    return tuple(
+        text.clean(f"{metric_label(chart.name)} ({subject_label(chart.subject)})")
+        for chart in _in_reading_order(comparison)
+        if _is_all_zero(chart)
+    )
+
+
+def _is_all_zero(chart: Chart) -> bool:
+    values = np.concatenate([chart.before_value, chart.after_value])
+    finite = values[np.isfinite(values)]
+    return bool(finite.size) and not finite.any()
 
 
 Json = dict[str, Any]
@@ -219,8 +230,6 @@ def _distribution(name: str, percent: NDArray[np.float64], drawn: DrawnChart) ->
 def figure(drawn: DrawnChart) -> Json:
     """Return one chart as plotly.js reads it: its traces, and its part of the layout."""
     value_axis: Json = {"title": {"text": drawn.scale.unit or "count"}}
-    if drawn.is_all_zero:
-        value_axis["range"] = [0, 1]
     return {
         "data": [
             _series("before", drawn.before_time, drawn.before_value, drawn),

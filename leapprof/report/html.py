@@ -20,7 +20,7 @@ from markupsafe import Markup
 
 from leapprof import __version__
 from leapprof.model import Comparison
-from leapprof.report.charts import drawn_charts, figure, shared_layout
+from leapprof.report.charts import drawn_charts, figure, shared_layout, undrawn_charts
 from leapprof.report.fleet_view import HostsView
 from leapprof.report.view import ReportView
 
@@ -78,6 +78,7 @@ def render_html(view: ReportView, comparison: Comparison) -> str:
         .render(
             view=view,
             charts=charts,
+            undrawn=undrawn_charts(comparison),
             costs=costs,
             figures=Markup(script_json(figures)),  # noqa: S704 - holds no character that HTML knows
             scripts=tuple(Markup(script) for script in scripts),  # noqa: S704 - our own files

@@ -63,7 +63,7 @@ def render_png(drawn: DrawnChart) -> bytes:
         )
         series.set_xlabel(f"{drawn.time_unit} from the change")
         series.set_ylabel(drawn.scale.unit or "count")
-        series.set_ylim(bottom=0, top=1 if drawn.is_all_zero else None)
+        series.set_ylim(bottom=0)
         series.margins(x=0.01)
         shares.set_xlabel("% of time")
         shares.set_xlim(left=0)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from leapprof.model import Comparison, Effect, PerUnit, RunPair
+from leapprof.model import Comparison, Effect, Interval, PerUnit, RunPair
 from leapprof.report import text
 from leapprof.report.labels import metric_label, subject_label
 
@@ -26,9 +26,9 @@ def _rows(comparison: Comparison) -> Iterator[tuple[str, str]]:
         room = comparison.headroom
         yield (
             "headroom",
-            f"{room.clients.low:.0f} to {room.clients.high:.0f} incoming peers would bring the CPU to "
-            f"{text.value_text(room.target_percent, 'percent')} ({room.why}), from {room.peers.low:.0f} to "
-            f"{room.peers.high:.0f} peers at {_figure(room.cpu_percent, 'percent')}; "
+            f"{_range(room.clients)} incoming peers would bring the CPU to "
+            f"{text.value_text(room.target_percent, 'percent')} ({room.why}), from {_range(room.peers)} "
+            f"peers at {_figure(room.cpu_percent, 'percent')}; "
             + "; ".join(
                 f"{p.clients} would run at {text.interval_text(p.percent, 'percent')}" for p in room.at
             )
@@ -36,13 +36,16 @@ def _rows(comparison: Comparison) -> Iterator[tuple[str, str]]:
         )
 
 
+def _range(counts: Interval) -> str:
+    low, high = f"{counts.low:.0f}", f"{counts.high:.0f}"
+    return low if low == high else f"{low} to {high}"
+
+
 def _cost(figure: PerUnit) -> str:
     unit = _PER_UNIT[figure.unit]
-    ratio = text.ratio_text(figure.ratio.value)
-    return (
-        f"{_figure(figure.before, unit)} before, {_figure(figure.after, unit)} after; ratio {ratio} "
-        f"{text.ratio_interval_text(figure.ratio.ci95)}".rstrip()
-    )
+    interval = text.ratio_interval_text(figure.ratio.ci95)
+    ratio = text.ratio_text(figure.ratio.value) + (f" ({interval})" if interval else "")
+    return f"{_figure(figure.before, unit)} before, {_figure(figure.after, unit)} after; ratio {ratio}"
 
 
 def _runs(runs: RunPair) -> str:

@@ -222,7 +222,7 @@ def _wear_figure(comparison: Comparison) -> KeyFigure | None:
                 subject=row.subject,
                 before=text.value_text(before.tb_per_year, "tb_per_year"),
                 after=text.value_text(after.tb_per_year, "tb_per_year"),
-                change=row.change,
+                change=row.change or text.signed_text(after.tb_per_year - before.tb_per_year, "tb_per_year"),
                 verdict=row.verdict,
                 sign=row.sign,
             )

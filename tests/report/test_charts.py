@@ -14,6 +14,7 @@ from leapprof.report.charts import (
     points_a_series,
     shared_layout,
     thin,
+    undrawn_charts,
     value_scale,
 )
 from tests.support.comparisons import SCRIPT, large, sample
@@ -103,10 +104,12 @@ def test_figures_say_which_side_is_which_without_colour():
     assert [a["text"] for a in shared_layout()["annotations"]] == ["before ◂", "▸ after"]
 
 
-def test_an_axis_of_zeros_runs_to_one():
-    """No axis of billionths under a series of zeros."""
-    swap = next(d for d in drawn_charts(sample()) if d.metric == "host.swap_used_bytes")
-    assert figure(swap)["layout"]["yaxis"]["range"] == [0, 1]
+def test_what_was_zero_throughout_is_named_and_not_drawn():
+    """An empty chart tells nothing; a chart without any value is no chart of zeros."""
+    made = sample()
+    assert undrawn_charts(made) == ("Swap in use (host)",)
+    assert "host.swap_used_bytes" not in {drawn.metric for drawn in drawn_charts(made)}
+    assert len(drawn_charts(made)) + 1 == len(made.charts)
 
 
 def test_an_empty_chart_is_drawn():
@@ -129,4 +132,4 @@ def test_what_changed_is_drawn_first() -> None:
     moved = [verdicts.get(d.metric) in {"improved", "regressed", "changed"} for d in drawn_charts(made)]
     assert moved == sorted(moved, reverse=True)
     assert any(moved)
-    assert len(moved) == len(made.charts)
+    assert len(moved) + len(undrawn_charts(made)) == len(made.charts)

@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 
 import pytest
 
@@ -44,6 +45,7 @@ addEventListener("load", () => setTimeout(() => {
     width: innerWidth, scroll: document.documentElement.scrollWidth, wide, plots: plots.length, traces: drawn(),
     buttons, whole, zoomed: range(), hover: first.querySelectorAll(".hoverlayer .hovertext").length,
     planted: document.body.dataset.planted || null,
+    cards: Array.from(document.querySelectorAll(".card .big")).map((b) => [b.scrollWidth, b.clientWidth, b.innerText]),
     overlaps: Array.from(plots).filter((p) => p.querySelector(".main-svg").getBoundingClientRect().width
       > p.getBoundingClientRect().width + 1).length,
   };
@@ -79,6 +81,7 @@ def found(tmp_path_factory):
     """What the browser saw at both widths; the wide page holds a planted script."""
     folder = tmp_path_factory.mktemp("page")
     nasty, many = sample(nasty=True), large(count=4)
+    nasty = replace(nasty, metrics=tuple(replace(metric, ratio=None) for metric in nasty.metrics))
     narrow = watched(render_html(report_view(nasty), nasty))
     wide = watched(
         render_html(report_view(many), many), "<script>document.body.dataset.planted = 'ran'</script>"
@@ -99,7 +102,7 @@ def found(tmp_path_factory):
     return json.loads(html.unescape(match[1]))
 
 
-@pytest.mark.parametrize(("width", "charts"), [("390", 11), ("1440", 4)])
+@pytest.mark.parametrize(("width", "charts"), [("390", 10), ("1440", 4)])
 def test_every_chart_is_drawn(found, width, charts):
     """Two series and two distributions in each."""
     assert found[width]["plots"] == charts
@@ -141,6 +144,14 @@ def test_no_button_sends_the_data_away(found):
 
 def test_printing_draws_all_and_opens_what_is_folded(found):
     """And folds it again."""
-    assert found["390"]["printed"] == 44
+    assert found["390"]["printed"] == 40
     assert found["390"]["open"] == 0
     assert found["390"]["folded"] == 1
+
+
+def test_the_large_numbers_stay_within_their_cards(found):
+    """Also on a phone, and without a ratio, when they are differences with their unit."""
+    cards = found["390"]["cards"]
+    assert len(cards) == 4
+    assert any(len(text) > 8 for _, _, text in cards)
+    assert [text for wants, has, text in cards if wants > has + 1] == []

@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from leapprof.model import Event, Grade, Interval, Subject
+from leapprof.model import Effect, Event, Grade, Headroom, Interval, PerUnit, Subject
 from leapprof.report import text
 from leapprof.report.labels import subject_label
 from leapprof.report.view import MAX_EVENTS_A_SIDE, report_view
+from leapprof.report.view_checks import check_rows
 from leapprof.report.view_metrics import metric_row
 from tests.support.comparisons import SCRIPT, sample
 
@@ -97,6 +98,35 @@ def test_key_figures_open_with_the_wear_of_the_state_drive():
         "129\xa0TB/year",
         "0.725\xa0TB/year",
     )
+
+
+def test_without_a_ratio_every_key_figure_is_a_difference():
+    """The large number means the same on each card: what became of the value, not the value."""
+    made = sample()
+    bare = replace(made, metrics=tuple(replace(metric, ratio=None) for metric in made.metrics))
+    figures = report_view(bare).key_figures
+    assert len(figures) == len(report_view(made).key_figures)
+    assert all(figure.change[0] in "+−" for figure in figures)
+    assert figures[0].change.endswith("TB/year")
+
+
+def test_headroom_and_costs_read_as_sentences():
+    """One number where both ends are the same; an interval in brackets."""
+    cost = Effect(value=2.0, ci95=Interval(low=1.5, high=2.5))
+    per_unit = PerUnit(
+        name="nodeos.cpu_cores", subject=Subject(nodeos="eos"), unit="cpu_seconds", per="block",
+        before=cost, after=cost, ratio=Effect(value=0.9, ci95=Interval(low=0.8, high=1.0)),
+    )  # fmt: skip
+    room = Headroom(
+        metric="host.cpu_percent", side="after", target_percent=60.0, why="as stated", cpu_percent=cost,
+        peers=Interval(low=2.0, high=2.2), clients=Interval(low=40.0, high=52.0), at=(), assumption="so it is",
+    )  # fmt: skip
+    said = dict(check_rows(replace(sample(), per_unit=(per_unit,), headroom=room)))
+    assert next(value for name, value in said.items() if "per block" in name).endswith(
+        "ratio ×0.900 (0.800 to 1.00)"
+    )
+    assert "40 to 52 incoming peers would bring the CPU to 60.0" in said["headroom"]
+    assert ", from 2 peers at 2.00" in said["headroom"]
 
 
 def test_key_figures_leave_out_what_is_nothing_on_both_sides():
