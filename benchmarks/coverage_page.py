@@ -15,6 +15,7 @@ COLUMNS = (
 )  # fmt: skip
 ENOUGH_DRAWS = 200
 """What the sentences speak of."""
+SWINGING = frozenset({"daily", "daily-same", "days"})
 HOURS_COLUMNS = ("family", "seconds", "level", "difference")
 
 HEAD = """# How often the intervals hold, and how often verdicts are wrong
@@ -84,9 +85,10 @@ those whose question has no answer in the window: parts of a day held against th
 
 **Short windows**: no method makes up for the missing time. Of an hour or less the samples alone, by this method or any
 of the others, give intervals that hold in {alone} to 98 % of the draws, and nothing in the data tells which it is. So
-intervals from windows under 100 minutes, 20 memories or three days of what goes on and off are twice as long, with a
-trend longer still, for all families alike: that holds, and it is why **of best** is about 2 or more there. Where
-another method is narrower it is so by luck of the family, which an operator does not know.
+intervals from windows under 100 minutes, 20 memories or three days of what goes on and off are twice as long (under
+40 minutes two and a half times), with a trend longer still, for all families alike: that holds, and it is why **of
+best** is about 2 or more there. Where another method is narrower it is so by luck of the family, which an operator
+does not know.
 
 **judged full** counts only pairs that the data let through. Where the window is short for the memory, or days
 differ, few are (`full`): those that look quieter than they are, and of just those the interval holds less often
@@ -140,9 +142,8 @@ def numbers(column: str, lines: Sequence[Sequence[str]]) -> list[float]:
 
 def in_range(lines: Sequence[Sequence[str]]) -> list[Sequence[str]]:
     """Return the lines without those that hold a part of a day against the whole."""
-    days = {f.name for f in (*FAMILIES, *HELD_OUT, *UNSEEN) if f.of_day}
     seconds = COLUMNS.index("seconds")
-    return [one for one in lines if one[0] not in days or int(one[seconds].replace(",", "")) >= DAY_S]
+    return [one for one in lines if one[0] not in SWINGING or int(one[seconds].replace(",", "")) >= DAY_S]
 
 
 def printed(lines: Sequence[Sequence[str]]) -> list[float]:

@@ -24,6 +24,9 @@ FEWEST_BURSTS = 10.0
 LARGEST_BURST_SHARE = 0.2
 SHORT_WIDENING = 2.0
 """By how much both arms become longer in a window that is short."""
+VERY_SHORT_S = 2400.0
+VERY_SHORT_WIDENING = 2.5
+"""The same below VERY_SHORT_S, where there are 20 to 39 batches of a minute, and a memory may be longer than all."""
 RANGE_WIDENING = 2.5
 """Where no mean is known: how far beyond the range of the batch means the mean may lie."""
 ON_OFF_SPREAD = 0.5
@@ -105,14 +108,17 @@ def dominated(bursts: Bursts | None) -> bool:
 def allowing(estimate: Estimate, nature: Nature) -> Estimate:
     """Return an estimate whose interval allows for what its window is too short to show.
 
-    Arms become SHORT_WIDENING times as long; with a trend, or on and off for too short, no mean is known, and they
-    reach beyond the range of the batch means. The standard error grows with the interval.
+    Arms become SHORT_WIDENING times as long, in a very short one VERY_SHORT_WIDENING times; with a trend, or on and off
+    for too short, no mean is known, and they reach beyond the range of the batch means. The standard error grows with
+    the interval.
     """
     interval = estimate.ci95
     if interval is None or not _is_short(estimate, nature):
         return estimate
     unresolved = nature.range if _is_unresolved(estimate, nature) else None
-    wide = _lengthened(estimate.mean, interval, unresolved, non_negative=nature.non_negative)
+    very_short = estimate.covered_seconds < VERY_SHORT_S * ROUNDING
+    by = VERY_SHORT_WIDENING if very_short else SHORT_WIDENING
+    wide = _lengthened(estimate.mean, interval, by, unresolved, non_negative=nature.non_negative)
     # The lower arm may be short for being near 0.
     was, now = interval.high - estimate.mean, wide.high - estimate.mean
     widening = now / was if was > 0 else 1.0
@@ -145,17 +151,20 @@ def _is_unresolved(estimate: Estimate, nature: Nature) -> bool:
     return has_trend(estimate) or (nature.on_off and never_known)
 
 
-def _lengthened(mean: float, interval: Interval, seen: Interval | None, *, non_negative: bool) -> Interval:
+def _lengthened(
+    mean: float, interval: Interval, by: float, seen: Interval | None, *, non_negative: bool
+) -> Interval:
     """Return the interval with longer arms.
 
     Args:
         mean: of the samples.
         interval: of the mean.
+        by: how many times as long they become.
         seen: range of the batch means, if the mean may lie beyond it.
         non_negative: the lower arm is made longer on the log scale, or it would always end at 0, and no ratio to such
             a metric would ever be known.
     """
-    wide = _stretched(mean, interval, SHORT_WIDENING, non_negative=non_negative)
+    wide = _stretched(mean, interval, by, non_negative=non_negative)
     if seen is None:
         return wide
     beyond = _stretched(mean, seen, RANGE_WIDENING, non_negative=non_negative)

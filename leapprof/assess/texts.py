@@ -113,9 +113,10 @@ def method(material: Material) -> dict[str, str]:
         f"{allowance.FULL_FROM_S / 60:.0f} min and 20 times the metric's autocorrelation time on; preliminary between, "
         "or with a trend, too few independent samples, few bursts or another load",
         "short windows": "where a side is preliminary for its length or its samples, intervals and standard errors are "
-        f"{allowance.SHORT_WIDENING:.0f} times as long as its samples make them, with a trend at least "
-        f"{allowance.RANGE_WIDENING} times as far as the range of its batch means; where only the load or hours "
-        "make a verdict preliminary, twice the interval has to show the effect",
+        f"{allowance.SHORT_WIDENING:g} times as long as its samples make them "
+        f"({allowance.VERY_SHORT_WIDENING:g} times under {allowance.VERY_SHORT_S / 60:.0f} min), with a trend at least "
+        f"{allowance.RANGE_WIDENING:g} times as far as the range of its batch means; where only load or hours make a "
+        "verdict preliminary, twice the interval has to show the effect",
         "at equal load": "analysis of covariance on batch means with a slope per side, at the mean of both loads "
         "(transactions/s)",
         "mean of a counter": "last minus first over the time between, gaps included; resets start a new segment",

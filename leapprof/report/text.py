@@ -51,8 +51,10 @@ def value_text(value: float | None, unit: str) -> str:
 
 
 def signed_text(value: float | None, unit: str) -> str:
-    """Return a difference with its sign: ``+1.2 MB/s``, ``−4.07 MB/s``."""
+    """Return a difference with its sign: ``+1.2 MB/s``, ``−4.07 MB/s``; of percentages in points."""
     shown = value_text(value, unit)
+    if unit == "percent" and shown.endswith("%"):
+        shown = shown.removesuffix("%") + "points"
     if not any(digit in shown for digit in "123456789"):
         return shown.removeprefix(_MINUS)
     return "+" + shown if value is not None and value > 0 else shown

@@ -31,10 +31,11 @@ _UNDECIDED = (Verdict.INCONCLUSIVE, Verdict.UNCHANGED)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A number and, in small print, its interval (empty: none)."""
+    """A number and, in small print, its interval and how many independent samples it stands on (empty: none)."""
 
     value: str
     interval: str = ""
+    worth: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +107,16 @@ def _estimate(estimate: Estimate | None, unit: str, *, refused: bool) -> Figure:
     return Figure(
         value=text.value_text(estimate.mean, unit),
         interval=text.interval_text(estimate.ci95, unit),
+        worth=_worth(estimate),
     )
+
+
+def _worth(estimate: Estimate) -> str:
+    """Return how many independent samples an estimate is worth; empty for what never moved."""
+    interval, worth = estimate.ci95, estimate.effective_samples
+    if interval is None or worth is None or interval.low == interval.high:
+        return ""
+    return f"{worth:,.0f} independent"
 
 
 def effect_figure(effect: Effect | None, unit: str) -> Figure:

@@ -42,6 +42,11 @@ def test_in_an_hour_arms_and_standard_error_are_twice_as_long():
     assert not is_widened(LONG, None)
 
 
+def test_in_20_minutes_they_are_longer_still():
+    """A memory may be longer than the whole window."""
+    assert allowing(replace(LONG, covered_seconds=1200.0), LEVEL).ci95 == Interval(low=7.5, high=12.5)
+
+
 @pytest.mark.parametrize(
     ("changes", "nature"),
     [

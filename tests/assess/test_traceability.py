@@ -119,6 +119,7 @@ def known_numbers(document):
             [one[key] for key in ("before", "after", "difference", "between", "ratio") if key in one]
         )
         known |= {text for value in values for text in in_unit(value, UNITS.get(one["unit"], one["unit"]))}
+    known |= {significant(v) for one in document["per_unit"] for v in numbers(one["ratio"])}
     known |= {text for run in document["starts"] for text in of_start(run)}
     config = document["config"]
     known |= {

@@ -36,7 +36,7 @@ def test_the_terminal_shows_the_summary_then_each_host(report):
     assert text.startswith(
         "3 hosts: no change seen in facts or config - 3 hosts: of 1 headline metric 1 improved."
     )
-    assert re.search(r"wax-1 (59|60)\.\d % → (39|40)\.\d %, −(19|20)\.\d % ✓ improved", text)
+    assert re.search(r"wax-1 (59|60)\.\d % → (39|40)\.\d %, −(19|20)\.\d points ✓ improved", text)
     assert "warning host-without-partner (wax-9): wax-9 was recorded before the change and not after" in text
     assert "hosts/wax-2/report.html" in report[0]
     assert max(map(len, report[0].splitlines()[:-6])) <= 80
