@@ -19,7 +19,6 @@ from leapprof.assess.samples import RecordingTables
 from leapprof.assess.sides import CutSide
 from leapprof.assess.steady import DEVICE_COUNTER, SteadyWrites, steady_side, steady_writes, whole_side
 from leapprof.assess.volumes import volume_load
-from leapprof.assess.wear import yearly as yearly_interval
 from leapprof.assess.wear_findings import wear_findings
 from leapprof.assess.writers import writers
 from leapprof.endurance.lifetime import lifetime_mean_bytes_per_s, yearly_writes
@@ -40,7 +39,7 @@ METHOD = {
     "year": "365 days = 31,536,000 s",
     "TB": "decimal, 10^12 bytes, as drives are rated",
     "rate": "device counter over time after warm-up, stops and starts left out; sectors of 512 bytes",
-    "interval": "95 %, batch means, as in compare; of a year from less than 100 minutes twice as wide",
+    "interval": "95 %, batch means, as in compare",
     "lifetime": "(rated TBW − written so far) / TB a year; the drive's own percentage used decides where it is worse",
     "nodes": "hosts that write this much and would use up the rating just within its warranty (5 years if not named)",
 }
@@ -206,7 +205,7 @@ def _device_forecast(side: CutSide, name: str, writes: SteadyWrites, told: _Told
     restart = restart_writes(told.restarts.costs, name, per_year, told.restarts.state_bytes)
     yearly = yearly_writes(
         writes.bytes_per_s,
-        yearly_interval(writes.measured.estimate),
+        writes.ci95,
         bytes_per_restart=restart.bytes_per_restart,
         restarts_per_year=per_year,
     )

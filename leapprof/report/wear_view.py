@@ -28,10 +28,7 @@ from leapprof.units import (
 QUIET_BYTES_PER_S = 1000.0
 SATURATED_PERCENT = 255
 """A byte holds no more (NVMe base specification, SMART / Health log, percentage used)."""
-FOOTER = (
-    "TB is decimal (10^12 bytes), a year has 365 days; intervals are 95 %, that of a year from less than 100 minutes "
-    "twice as wide."
-)
+FOOTER = "TB is decimal (10^12 bytes), a year has 365 days; intervals are 95 %."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

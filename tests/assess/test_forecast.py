@@ -11,7 +11,6 @@ from leapprof.endurance.ratings import Rating
 from leapprof.endurance.smart import SmartReading
 from leapprof.errors import NotEnoughDataError
 from leapprof.model import Device, DeviceKind, Finding, Severity, Swap, Topology
-from leapprof.units import TB, YEAR_S
 from tests.support.recordings import (
     DRIVE,
     MOUNT,
@@ -63,14 +62,12 @@ def test_the_interval_holds_what_was_put_in():
     assert drive.steady_ci95.high / drive.steady_ci95.low < 1.2
 
 
-def test_a_year_of_less_than_100_minutes_is_as_uncertain_as_in_compare():
-    """Twice as wide as the rate: both commands print the same TB a year."""
+def test_a_year_is_as_uncertain_as_in_compare():
+    """Both commands print the same TB a year, and allow alike for an hour being short."""
     sides = pair(seconds=3600, write_bytes=noisy(3600, 4e6, seed=1))
     (drive,) = forecast(sides[0]).devices
     row = next(w for w in compare(*sides).wear if w.device == drive.device)
     assert drive.steady_ci95 == row.before.ci95
-    width_tb = (drive.ci95.high - drive.ci95.low) * YEAR_S / TB
-    assert drive.steady_ci95.high - drive.steady_ci95.low == pytest.approx(2 * width_tb)
 
 
 def test_what_is_left_out_is_not_said_to_be_seen():
