@@ -1,13 +1,12 @@
 """Sealed tables as numpy arrays: files are decoded two at a time, and each column is joined once.
 
 pyarrow decodes without the interpreter's lock, so two threads use two cores. What a file holds of other subjects
-is not kept (nor decoded, where it has row groups of its own), nor is a mask for a column that has no missing value.
+is not decoded, where it has row groups of its own; a mask is not made for a column that has no missing value.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -32,47 +31,8 @@ _KEY_COLUMNS = frozenset({"seq", "boottime_ns", "wall_ns", "boot"})
 _READERS = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Numbers:
-    """Integers of some rows; present is None where all are."""
-
-    values: NDArray[np.int64]
-    present: NDArray[np.bool_] | None
-
-    def at(self, rows: "_Rows") -> "_Numbers":
-        """Return those of some rows, as a copy: a view would keep the whole file in memory."""
-        if isinstance(rows, slice) and rows == slice(0, self.values.size):
-            return self
-        present = None if self.present is None else self.present[rows].copy()
-        return _Numbers(values=self.values[rows].copy(), present=present)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Words:
-    """Texts of some rows: which of the known ones each is."""
-
-    codes: NDArray[np.int32]
-    known: NDArray[np.object_]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Part:
-    """Rows of one subject in one file."""
-
-    rows: int
-    integers: dict[str, _Numbers] = field(default_factory=dict)
-    texts: dict[str, NDArray[np.object_]] = field(default_factory=dict)
-
-
-_Rows = slice | NDArray[np.intp]
-
-
-def open_parquet(path: Path, coded: Sequence[str] = ()) -> "pa.parquet.ParquetFile":
-    """Return a sealed file, opened.
-
-    Args:
-        path: of the file.
-        coded: text columns that stay as they are stored: numbers of the words of a dictionary.
+def open_parquet(path: Path) -> "pa.parquet.ParquetFile":
+    """Return a sealed file, opened; its texts are words of a dictionary, each kept once however often it stands there.
 
     Raises:
         StoreError: it is truncated or foreign.
@@ -80,8 +40,12 @@ def open_parquet(path: Path, coded: Sequence[str] = ()) -> "pa.parquet.ParquetFi
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    # Read ahead by other threads, what is some kilobytes takes longer.
+    opened = partial(pq.ParquetFile, pa.OSFile(str(path)), pre_buffer=False)
     with _refused(path):
-        return pq.ParquetFile(pa.OSFile(str(path)), read_dictionary=list(coded))
+        file = opened()
+        texts = [column.name for column in file.schema_arrow if pa.types.is_string(column.type)]
+        return opened(metadata=file.metadata, read_dictionary=texts) if texts else file
 
 
 @contextmanager
@@ -102,12 +66,12 @@ def _damaged(error: Exception) -> str:
 
 
 def read_tables(
-    paths: Iterable[Path], name: str, columns: Sequence[str] | None, wheres: Sequence[Where]
+    paths: Sequence[Path], name: str, columns: Sequence[str] | None, wheres: Sequence[Where]
 ) -> tuple[Table, ...]:
     """Return the rows of some subjects, from one reading of the files.
 
     Args:
-        paths: of the sealed files, in their order.
+        paths: of the sealed files, in their order; one at least.
         name: of the table.
         columns: those wanted; None for all. Key columns and texts are always there.
         wheres: one a subject; an empty one for all rows.
@@ -117,14 +81,14 @@ def read_tables(
     """
     with ThreadPoolExecutor(_READERS) as pool:
         files = list(pool.map(partial(_read_file, columns=columns, wheres=wheres), paths))
-    return tuple(_joined(name, [parts[i] for parts in files]) for i in range(len(wheres)))
+    with _refused(paths[0].with_name(f"{name}-*.parquet")):  # what is a number in one and a text in another
+        return tuple(_joined(name, parts) for parts in zip(*files, strict=True))
 
 
-def _read_file(path: Path, columns: Sequence[str] | None, wheres: Sequence[Where]) -> list[_Part]:
+def _read_file(path: Path, columns: Sequence[str] | None, wheres: Sequence[Where]) -> "list[pa.Table]":
     with _refused(path):
-        data = _decoded(path, columns, wheres)
-        numbers, words = _from_arrow(data)
-    return [_part(numbers, words, _rows_of(words, where, data.num_rows)) for where in wheres]
+        data = _ours(_decoded(path, columns, wheres))
+        return [data if not where else _rows_of(data, where) for where in wheres]
 
 
 def _decoded(path: Path, columns: Sequence[str] | None, wheres: Sequence[Where]) -> "pa.Table":
@@ -132,14 +96,10 @@ def _decoded(path: Path, columns: Sequence[str] | None, wheres: Sequence[Where])
     file = open_parquet(path)
     wanted = None if columns is None else frozenset(columns)
     names = [f.name for f in file.schema_arrow if wanted is None or f.name in wanted or _always(f)]
-    groups = [list(_text_chunks(file.metadata.row_group(n))) for n in range(file.metadata.num_row_groups)]
-    text_chunks = list(chain.from_iterable(groups))
-    _check_size(path, file.metadata.num_rows, len(names), text_chunks)
-    # Ours have no dictionary: one word of it could be repeated without end.
-    coded = sorted({chunk.path_in_schema for chunk in text_chunks if chunk.has_dictionary_page})
+    groups = list(_text_chunks(file))
+    _check_size(path, file.metadata.num_rows, len(names), list(chain.from_iterable(groups)))
     some = [n for n, chunks in enumerate(groups) if _may_hold(chunks, wheres)]
-    opened = open_parquet(path, coded) if coded else file
-    return opened.read_row_groups(some, columns=names, use_threads=False)
+    return file.read_row_groups(some, columns=names, use_threads=False)
 
 
 def _may_hold(chunks: "Sequence[pa.parquet.ColumnChunkMetaData]", wheres: Sequence[Where]) -> bool:
@@ -172,46 +132,75 @@ def _check_size(
         raise StoreError(str(path), problem)
 
 
-def _text_chunks(group: "pa.parquet.RowGroupMetaData") -> "Iterator[pa.parquet.ColumnChunkMetaData]":
-    chunks = (group.column(number) for number in range(group.num_columns))
-    return (chunk for chunk in chunks if chunk.physical_type == "BYTE_ARRAY")
+def _text_chunks(file: "pa.parquet.ParquetFile") -> "Iterator[list[pa.parquet.ColumnChunkMetaData]]":
+    """Yield the parts of each row group that hold texts."""
+    schema, metadata = file.schema, file.metadata
+    texts = [n for n in range(len(schema)) if schema.column(n).physical_type == "BYTE_ARRAY"]
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        yield [group.column(n) for n in texts]
 
 
 def _always(wanted: "pa.Field") -> bool:
     import pyarrow as pa
 
-    return wanted.name in _KEY_COLUMNS or pa.types.is_string(wanted.type)
+    return wanted.name in _KEY_COLUMNS or pa.types.is_dictionary(wanted.type)
 
 
-def _from_arrow(data: "pa.Table") -> tuple[dict[str, _Numbers], dict[str, _Words]]:
+def _ours(data: "pa.Table") -> "pa.Table":
+    """Return the columns that are integers or words, all integers of 64 bits."""
     import pyarrow as pa
 
-    numbers, words = {}, {}
-    for column in data.column_names:
-        chunks = data.column(column).unify_dictionaries()
-        values = chunks.chunk(0) if chunks.num_chunks == 1 else chunks.combine_chunks()
-        if pa.types.is_integer(values.type):
-            numbers[column] = _numbers(values if values.type == pa.int64() else values.cast(pa.int64()))
-        elif pa.types.is_string(values.type):
-            words[column] = _words(values.dictionary_encode())
-        elif pa.types.is_dictionary(values.type):
-            words[column] = _words(values)
-    return numbers, words
+    number, word = pa.int64(), pa.dictionary(pa.int32(), pa.string())
+    for column in data.itercolumns():
+        for words in column.chunks if column.type == word else ():
+            words.dictionary.validate(full=True)  # else what is no UTF-8 would be found late
+    if all(kind in (number, word) for kind in data.schema.types) and _are_unique(data.column_names):
+        return data
+    named = zip(data.column_names, data.columns, strict=True)
+    found = {n: c.cast(number) if pa.types.is_integer(c.type) else c for n, c in named}
+    return pa.table({name: column for name, column in found.items() if column.type in (number, word)})
+
+
+def _are_unique(names: Sequence[str]) -> bool:
+    return len(set(names)) == len(names)
+
+
+def _rows_of(data: "pa.Table", where: Where) -> "pa.Table":
+    """Return the rows that have these texts: one stretch in our own files, which are ordered by subject."""
+    if not data.num_rows or any(column not in data.column_names for column in where):
+        return data.slice(0, 0)
+    keep = np.ones(data.num_rows, dtype=np.bool_)
+    for column, wanted in where.items():
+        keep &= np.concatenate([_is(words, wanted) for words in data.column(column).chunks])
+    at = np.flatnonzero(keep)
+    if not at.size:
+        return data.slice(0, 0)
+    stretch = at[-1] - at[0] + 1 == at.size
+    return data.slice(at[0], at.size) if stretch else data.take(_arrow(at))
+
+
+def _is(words: "pa.DictionaryArray", wanted: str) -> NDArray[np.bool_]:
+    codes, known = _codes(words)
+    matches: NDArray[np.bool_] = known == wanted
+    return matches[codes]
+
+
+def _codes(words: "pa.DictionaryArray") -> tuple[NDArray[np.int32], NDArray[np.object_]]:
+    """Return which of the known words each row has; None is the last of them."""
+    known = np.array([*words.dictionary.to_pylist(), None], dtype=object)
+    codes, present = _buffer(words.indices, np.int32), _present(words.indices)
+    return codes if present is None else np.where(present, codes, known.size - 1), known
 
 
 # to_numpy(), fill_null() and every other call that takes a value of Python's make pyarrow import pandas, which
 # costs half a second: the buffers are read as they are (Arrow columnar format, "Fixed-size primitive layout").
 
 
-def _numbers(values: "pa.Array") -> _Numbers:
-    found, present = _buffer(values, np.int64), _present(values)
-    return _Numbers(values=found if present is None else np.where(present, found, 0), present=present)
+def _arrow(rows: NDArray[np.int64]) -> "pa.Array":
+    import pyarrow as pa
 
-
-def _words(encoded: "pa.DictionaryArray") -> _Words:
-    known = np.array([*encoded.dictionary.to_pylist(), None], dtype=object)
-    codes, present = _buffer(encoded.indices, np.int32), _present(encoded.indices)
-    return _Words(codes=codes if present is None else np.where(present, codes, known.size - 1), known=known)
+    return pa.Array.from_buffers(pa.int64(), rows.size, [None, pa.py_buffer(rows)])
 
 
 def _buffer(values: "pa.Array", kind: type[np.integer[Any]]) -> NDArray[Any]:
@@ -232,53 +221,26 @@ def _present(values: "pa.Array") -> NDArray[np.bool_] | None:
     return bits[values.offset : values.offset + len(values)].astype(np.bool_)
 
 
-def _rows_of(words: Mapping[str, _Words], where: Where, rows: int) -> _Rows:
-    """Return which rows have these texts: one stretch in our own files, which are ordered by subject."""
-    if not where:
-        return slice(0, rows)
-    if any(column not in words for column in where):
-        return slice(0, 0)
-    keep = [(words[column].known == wanted)[words[column].codes] for column, wanted in where.items()]
-    at = np.flatnonzero(np.logical_and.reduce(keep))
-    if not at.size:
-        return slice(0, 0)
-    return slice(int(at[0]), int(at[-1]) + 1) if at[-1] - at[0] + 1 == at.size else at
-
-
-def _part(numbers: Mapping[str, _Numbers], words: Mapping[str, _Words], rows: _Rows) -> _Part:
-    return _Part(
-        rows=rows.stop - rows.start if isinstance(rows, slice) else rows.size,
-        integers={name: found.at(rows) for name, found in numbers.items()},
-        texts={name: found.known[found.codes[rows]] for name, found in words.items()},
-    )
-
-
-def _joined(name: str, parts: Sequence[_Part]) -> Table:
+def _joined(name: str, parts: "Sequence[pa.Table]") -> Table:
     """Return parts below each other; a column that one of them lacks is not present there."""
-    full = np.ones(sum(part.rows for part in parts), dtype=np.bool_)
+    import pyarrow as pa
+
+    data = pa.concat_tables(parts, promote_options="default")
+    full = np.ones(data.num_rows, dtype=np.bool_)
     full.flags.writeable = False  # one for all columns
-    integers = {}
-    for column in dict.fromkeys(c for part in parts for c in part.integers):
-        found = [
-            part.integers.pop(column) if column in part.integers else _missing(part.rows) for part in parts
-        ]
-        whole = all(one.present is None for one in found)
-        integers[column] = Column(
-            values=np.concatenate([one.values for one in found]),
-            present=full if whole else np.concatenate([_mask(one) for one in found]),
-        )
-    texts = {}
-    for column in dict.fromkeys(c for part in parts for c in part.texts):
-        nothing = (np.full(part.rows, None, dtype=object) for part in parts)
-        texts[column] = np.concatenate(
-            [part.texts.pop(column, none) for part, none in zip(parts, nothing, strict=True)]
-        )
+    integers, texts = {}, {}
+    for column in data.column_names:
+        values = data.column(column).unify_dictionaries().combine_chunks()
+        if pa.types.is_integer(values.type):
+            integers[column] = _column(values, full)
+        else:
+            codes, known = _codes(values)
+            texts[column] = known[codes]
     return Table(name=name, rows=full.size, integers=integers, texts=texts)
 
 
-def _missing(rows: int) -> _Numbers:
-    return _Numbers(values=np.zeros(rows, dtype=np.int64), present=np.zeros(rows, dtype=np.bool_))
-
-
-def _mask(found: _Numbers) -> NDArray[np.bool_]:
-    return np.ones(found.values.size, dtype=np.bool_) if found.present is None else found.present
+def _column(values: "pa.Array", full: NDArray[np.bool_]) -> Column:
+    found, present = _buffer(values, np.int64), _present(values)
+    if present is None:
+        return Column(values=found, present=full)
+    return Column(values=np.where(present, found, 0), present=present)

@@ -138,7 +138,7 @@ def test_one_device_is_read_without_decoding_the_others(tmp_path: Path) -> None:
     """What is damaged of a device is no hindrance to reading another."""
     path = devices(tmp_path, 2000)
     first = pq.ParquetFile(path).metadata.row_group(0).column(0)
-    start, size = first.data_page_offset, first.total_compressed_size
+    start, size = first.dictionary_page_offset, first.total_compressed_size
     data = bytearray(path.read_bytes())
     data[start : start + size] = bytes(size)
     path.write_bytes(data)
@@ -155,6 +155,48 @@ def test_small_subjects_share_a_row_group(tmp_path: Path) -> None:
     assert file.num_row_groups == 1
     group = file.metadata.row_group(0)
     assert not any(group.column(number).is_stats_set for number in range(group.num_columns))
+
+
+def test_what_does_not_vary_is_not_packed(tmp_path: Path) -> None:
+    """Of several devices: who it is, clocks and a counter that stands are short as they are; holes are packed."""
+    rows = 2000
+    walk = np.random.default_rng(1).integers(0, 9, 3 * rows).cumsum().tolist()
+    holes = [None if number % 7 == 0 else 5 for number in range(3 * rows)]
+    integers = {
+        "seq": range(3 * rows),
+        "reads_total": walk,
+        "writes_total": [4] * 3 * rows,
+        "in_flight": holes,
+    }
+    table = table_of(
+        integers | {"discards_total": [None] * 3 * rows}, {"device": ["sda", "sdb", "sdc"] * rows}
+    )
+    write_segment(tmp_path, 1, [table], RANGE)
+    file = pq.ParquetFile(tmp_path / "device-0001.parquet")
+    assert file.num_row_groups == 3
+    chunks = [file.metadata.row_group(0).column(number) for number in range(file.metadata.num_columns)]
+    assert {chunk.path_in_schema for chunk in chunks if chunk.compression == "ZSTD"} == {
+        "reads_total",
+        "in_flight",
+    }
+    assert all(chunk.total_compressed_size < 200 for chunk in chunks if chunk.compression == "UNCOMPRESSED")
+
+
+def test_what_is_a_number_here_and_a_text_there_is_refused(tmp_path: Path) -> None:
+    """No file is wrong by itself: all of the table are named."""
+    paths = [tmp_path / f"device-000{number}.parquet" for number in (1, 2)]
+    for path, values in zip(paths, ([1, 2], ["sda", "sdb"]), strict=True):
+        pq.write_table(pa.table({"seq": [1, 2], "device": values}), path)
+    with pytest.raises(StoreError, match=r"device-\*\.parquet: is damaged"):
+        read_tables(paths, "device", None, [{}])
+
+
+def test_of_columns_of_one_name_one_is_read(tmp_path: Path) -> None:
+    """A file that has two is none of ours, and no traceback."""
+    data = pa.Table.from_arrays([pa.array([1, 2]), pa.array([3, 4])], names=["seq", "seq"])
+    pq.write_table(data, tmp_path / "host-0001.parquet")
+    (table,) = read_tables([tmp_path / "host-0001.parquet"], "host", None, [{}])
+    assert (table.rows, list(table.integers)) == (2, ["seq"])
 
 
 @pytest.mark.parametrize("lie", [b"zzz", b"\xff\xfe\xfd", b"\0\0\0"])
