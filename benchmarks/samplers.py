@@ -27,8 +27,11 @@ QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "stdin": su
 PCP_NAMES = Path("/var/lib/pcp/pmns")
 PCP_METRICS = (
     "kernel.all.cpu kernel.all.pswitch mem.util mem.vmstat.pswpin mem.vmstat.pswpout mem.vmstat.pgmajfault "
-    "disk.dev kernel.all.pressure"
+    "disk.dev.read disk.dev.write disk.dev.blkread disk.dev.blkwrite disk.dev.avactive "
+    "kernel.all.pressure.cpu.some.total kernel.all.pressure.memory.some.total kernel.all.pressure.memory.full.total "
+    "kernel.all.pressure.io.some.total kernel.all.pressure.io.full.total"
 )
+"""Leaf by leaf: of derived metrics that have no value (disk.dev.*) pmlogger writes pages of errors each second."""
 
 
 @dataclass(slots=True, kw_only=True)
