@@ -79,6 +79,19 @@ def _category_without_switch(case: Case) -> Iterator[Hit]:
         yield Hit(line=case.line(_CATEGORY_ADDRESS), option=_CATEGORY_ADDRESS)
 
 
+def _category_not_known(case: Case) -> Iterator[Hit]:
+    for entry in case.by_name.get(_CATEGORY_ADDRESS, ()) if case.has(_CATEGORY_ADDRESS) else ():
+        category, comma, _ = entry.value.partition(",")
+        if not comma or category not in _CATEGORY_PLUGINS:
+            words = {"known": ", ".join(_CATEGORY_PLUGINS)}
+            yield Hit(line=entry.line, option=_CATEGORY_ADDRESS, words=words)
+
+
+def _category_with_socket(case: Case) -> Iterator[Hit]:
+    if case.has(_CATEGORY_ADDRESS) and case.value("unix-socket-path"):
+        yield Hit(line=case.line("unix-socket-path"), option="unix-socket-path")
+
+
 def _category_without_plugin(case: Case) -> Iterator[Hit]:
     for entry in case.by_name.get(_CATEGORY_ADDRESS, ()):
         category = entry.value.partition(",")[0].strip()
@@ -86,6 +99,11 @@ def _category_without_plugin(case: Case) -> Iterator[Hit]:
         if plugin is not None and plugin not in case.plugins:
             words = {"category": category, "plugin": plugin}
             yield Hit(line=entry.line, option=_CATEGORY_ADDRESS, words=words)
+
+
+def _history_two_ways(case: Case) -> Iterator[Hit]:
+    if "state_history_plugin" in case.plugins:
+        yield from _both("state-history-log-retain-blocks", "state-history-stride")(case)
 
 
 def _history_without_plugin(case: Case) -> Iterator[Hit]:
@@ -112,7 +130,7 @@ RULES = (
     Rule(
         code="state-history-two-ways",
         severity=Severity.ERROR,
-        applies=_both("state-history-log-retain-blocks", "state-history-stride"),
+        applies=_history_two_ways,
         message="{option} and {other} exclude each other: state history is either cut or split.",
         hint="Remove one of them.",
         source="state_history_plugin, Leap 4.0",
@@ -163,6 +181,22 @@ RULES = (
         applies=_category_without_switch,
         message="{option} counts only with http-server-address = http-category-address.",
         hint="Set http-server-address = http-category-address, or remove the {option} lines.",
+        source="http_plugin, Leap 5.0",
+    ),
+    Rule(
+        code="http-category-unknown",
+        severity=Severity.ERROR,
+        applies=_category_not_known,
+        message="An {option} line does not start with a category that nodeos knows and a comma.",
+        hint="Write CATEGORY,ADDRESS with one of {known}.",
+        source="http_plugin, Leap 5.0",
+    ),
+    Rule(
+        code="http-category-with-socket",
+        severity=Severity.ERROR,
+        applies=_category_with_socket,
+        message="{option} is refused beside http-category-address.",
+        hint="Remove it, and name the socket in an http-category-address line.",
         source="http_plugin, Leap 5.0",
     ),
     Rule(
