@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from leapprof.analysis.quantiles import quantiles
 from leapprof.assess.cached import CachedTables
 from leapprof.assess.compute import Context
 from leapprof.assess.latency import delay_subjects
@@ -148,14 +149,14 @@ def _row(spec: MetricSpec, subject: Subject, series: Series, bins: _Bins) -> Sum
     if known is None:
         return None
     value, weight_s = series.value[known], series.weight_s[known]
-    p50, p95 = np.quantile(value, (0.5, 0.95))
+    p50, p95 = quantiles(value, (0.5, 0.95))
     return SummaryRow(
         name=spec.name,
         unit=spec.unit,
         subject=subject,
         mean=float(np.average(value, weights=weight_s)),
-        p50=float(p50),
-        p95=float(p95),
+        p50=p50,
+        p95=p95,
         maximum=float(value.max()),
         samples=int(value.size),
         shape=_shape(bins.of_sample[known], value, bins.count),

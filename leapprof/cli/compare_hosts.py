@@ -31,7 +31,6 @@ def compared_hosts(
         NotEnoughDataError: not one host can be compared.
     """
     from leapprof.assess.host_pairs import pair_hosts
-    from leapprof.assess.many_hosts import compare_hosts
 
     changed = pair_hosts(recordings)
     controls = _controls(control) if control else None
@@ -39,6 +38,8 @@ def compared_hosts(
         if controls is not None and len(controls.pairs) > 1:
             raise ConfigError("names several hosts, and the comparison is of one", key="--control")
         return None
+    from leapprof.assess.many_hosts import compare_hosts
+
     if controls is not None:
         changed = _without(changed, controls)
     return compare_hosts(

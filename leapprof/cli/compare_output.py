@@ -29,17 +29,19 @@ def put_out(
     """Write the report of one host into a new folder of its own, and print its summary or report.json."""
     from leapprof import report
     from leapprof.report.json import render_json
-    from leapprof.report.public import publish
     from leapprof.report.terminal import summary_lines
     from leapprof.report.view import report_view
 
     ended_ns = comparison.after.window.end_wall_ns
     paths = _written(out, ended_ns, lambda folder: report.write(comparison, folder, formats, public=public))
-    shown = publish(comparison) if public else comparison
+    if public:
+        from leapprof.report.public import publish
+
+        comparison = publish(comparison)
     if as_json:
-        sys.stdout.write(render_json(shown).decode("utf-8"))
+        sys.stdout.write(render_json(comparison).decode("utf-8"))
     else:
-        _print(summary_lines(report_view(shown)), paths)
+        _print(summary_lines(report_view(comparison)), paths)
 
 
 def put_out_hosts(

@@ -125,9 +125,11 @@ def write(
         StoreError: the directory cannot be written or the disk is full (known before anything is
             rendered), or a file of the report is there already.
     """
-    from leapprof.report.public import publish
+    if public:
+        from leapprof.report.public import publish
 
-    shown = _with_finding_if_no_images(publish(comparison) if public else comparison, formats)
+        comparison = publish(comparison)
+    shown = _with_finding_if_no_images(comparison, formats)
     renderers = _renderers(shown, formats)
     with ReportFiles(directory, {name: _reserved_bytes(name) for name in renderers}) as files:
         for name, render in renderers.items():

@@ -13,7 +13,7 @@ import hashlib
 import json
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -21,8 +21,10 @@ from markupsafe import Markup
 from leapprof import __version__
 from leapprof.model import Comparison
 from leapprof.report.charts import drawn_charts, figure, shared_layout, undrawn_charts
-from leapprof.report.fleet_view import HostsView
 from leapprof.report.view import ReportView
+
+if TYPE_CHECKING:
+    from leapprof.report.fleet_view import HostsView
 
 _SCRIPTS = ("plotly-basic.min.js", "report.js")
 
@@ -92,7 +94,7 @@ def render_html(view: ReportView, comparison: Comparison) -> str:
     )
 
 
-def render_hosts_html(view: HostsView) -> str:
+def render_hosts_html(view: "HostsView") -> str:
     """Return the page of several hosts: no scripts, its figures are drawn in it."""
     return (
         _environment()
