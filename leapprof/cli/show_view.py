@@ -22,7 +22,7 @@ BARS = "▁▂▃▄▅▆▇█"
 MAX_LISTED = 12
 MAX_CELL_CHARS = 100
 WIDE_COLUMNS = 130
-NAME_CHARS, VALUE_CHARS = 31, 12
+NAME_CHARS, VALUE_CHARS = 31, 14
 
 
 def sparkline(shape: Sequence[float | None]) -> str:
@@ -172,17 +172,22 @@ def _finding_lines(manifest: Recording) -> list[str]:
 
 
 def narrow_summary(rows: Sequence[SummaryRow], width: int) -> Iterable[str]:
-    """Yield the summary for a narrow terminal: no number is ever cut, the curve takes what room is left."""
+    """Yield the summary for a narrow terminal: no number is ever cut, the curve takes what room is left.
+
+    Where three numbers have no room, p95 is left out.
+    """
+    has_p95 = width >= NAME_CHARS + 3 * VALUE_CHARS
     room = max(width - NAME_CHARS - 3 * VALUE_CHARS - 2, 0)
     subject = None
-    heads = "".join(f"{head:>{VALUE_CHARS}}" for head in ("mean", "p95", "max"))
+    heads = "".join(f"{head:>{VALUE_CHARS}}" for head in ("mean", *(["p95"] if has_p95 else []), "max"))
     yield f"{'metric':<{NAME_CHARS}}{heads}" + ("  over time" if room > len("over time") else "")
     for row in rows:
         about = " ".join(part for part in (row.subject.nodeos, row.subject.device) if part) or "host"
         if about != subject:
             subject = about
             yield harmless(about)[: width - 2]
-        values = (format_value(v, row.unit) for v in (row.mean, row.p95, row.maximum))
+        numbers = (row.mean, *([row.p95] if has_p95 else []), row.maximum)
+        values = (format_value(v, row.unit) for v in numbers)
         shown = "".join(f"{value:>{VALUE_CHARS}}" for value in values)
         curve = sparkline(_shorter(row.shape, room)) if room else ""
         yield f" {row.name:<{NAME_CHARS - 1}}{shown}  {curve}".rstrip()

@@ -2,6 +2,7 @@
 
 import io
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,17 @@ def test_no_number_is_cut_at_any_width(private, width: int) -> None:
     summary = text[text.index("Summary") :]
     assert "host.swap_out_bytes_per_s" in summary
     assert "…" not in summary
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_numbers_of_a_narrow_summary_stand_apart_and_fit(private, width: int) -> None:
+    """Small shares of a core are the widest; where three numbers have no room, p95 is left out."""
+    rows = [replace(row, mean=0.0123, p95=0.0234, maximum=0.00967) for row in summarize(private)]
+    lines = list(narrow_summary(rows, width))
+    assert max(len(line) for line in lines) <= width
+    (cores,) = [line.split() for line in lines if "cpu_cores" in line]
+    assert cores[:3] == ["nodeos.cpu_cores", "0.0123", "cores"]
+    assert ("p95" in lines[0].split()) == (width == 80)
 
 
 def test_the_curve_keeps_its_peak(private) -> None:
