@@ -89,8 +89,8 @@ def doubts(estimate: Estimate, bursts: Bursts | None) -> Iterator[str]:
         yield f"is dominated by {max(bursts.effective, 1):.0f} bursts, so only an upper limit"
     if has_trend(estimate):
         yield "has a trend or a memory longer than the window resolves"
-    elif (estimate.effective_samples or 0.0) < FEWEST_EFFECTIVE:
-        yield f"is worth {estimate.effective_samples or 0:.0f} independent samples of {FEWEST_EFFECTIVE:.0f}"
+    elif estimate.effective_samples is not None and estimate.effective_samples < FEWEST_EFFECTIVE:
+        yield f"is worth {estimate.effective_samples:.0f} independent samples of {FEWEST_EFFECTIVE:.0f}"
 
 
 def has_trend(estimate: Estimate) -> bool:
@@ -105,6 +105,12 @@ def dominated(bursts: Bursts | None) -> bool:
     return bursts.effective < FEWEST_BURSTS or bursts.largest_share > LARGEST_BURST_SHARE
 
 
+def is_short(estimate: Estimate, nature: Nature) -> bool:
+    """Return whether a window is too short for its metric, or its samples tell too little, for a full grade."""
+    needed_s = design_s(estimate, nature.memory_s, on_off=nature.on_off)
+    return estimate.covered_seconds < needed_s * ROUNDING or any(doubts(estimate, nature.bursts))
+
+
 def allowing(estimate: Estimate, nature: Nature) -> Estimate:
     """Return an estimate whose interval allows for what its window is too short to show.
 
@@ -113,7 +119,7 @@ def allowing(estimate: Estimate, nature: Nature) -> Estimate:
     the interval.
     """
     interval = estimate.ci95
-    if interval is None or not _is_short(estimate, nature):
+    if interval is None or not is_short(estimate, nature):
         return estimate
     unresolved = nature.range if _is_unresolved(estimate, nature) else None
     very_short = estimate.covered_seconds < VERY_SHORT_S * ROUNDING
@@ -139,11 +145,6 @@ def widened(value: float, interval: Interval, by: float = SHORT_WIDENING) -> Int
 def is_widened(*estimates: Estimate | None) -> bool:
     """Return whether the interval of one of these allows for a short window."""
     return any(e is not None and e.widening > 1.0 for e in estimates)
-
-
-def _is_short(estimate: Estimate, nature: Nature) -> bool:
-    needed_s = design_s(estimate, nature.memory_s, on_off=nature.on_off)
-    return estimate.covered_seconds < needed_s * ROUNDING or any(doubts(estimate, nature.bursts))
 
 
 def _is_unresolved(estimate: Estimate, nature: Nature) -> bool:

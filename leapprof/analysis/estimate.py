@@ -236,7 +236,7 @@ def _with_interval(
     return replace(
         plain,
         ci95=Interval(low=min(low, plain.mean), high=max(high, plain.mean)),
-        effective_samples=_effective_samples(value if value.size else batch, se),
+        effective_samples=_effective_samples(value, se) if value.size else None,
         standard_error=se,
         degrees_of_freedom=int(batch.size - 1),
         lag1=lag1(steady[0]),

@@ -5,10 +5,12 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from leapprof.analysis.allowance import Nature, allowing, is_short
 from leapprof.analysis.compare import NORMAL_975, difference
 from leapprof.analysis.estimate import estimate
 from leapprof.analysis.verdict import Threshold
-from leapprof.assess.metrics import METRICS
+from leapprof.assess.measure import range_of
+from leapprof.assess.metrics import METRICS, WRITE_MEMORY_S
 from leapprof.assess.subjects import devices_of_states
 from leapprof.model import (
     BatchMeans,
@@ -34,6 +36,7 @@ class FleetMetric:
 
     Attributes:
         headline: one of the metrics whose p values Holm adjusts together.
+        memory_s: prior of the integrated autocorrelation time.
     """
 
     name: str
@@ -41,6 +44,7 @@ class FleetMetric:
     better: Better
     threshold: Threshold
     headline: bool
+    memory_s: float
 
 
 FLEET_METRICS: dict[str, FleetMetric] = {
@@ -51,6 +55,7 @@ FLEET_METRICS: dict[str, FleetMetric] = {
             better=spec.better,
             threshold=spec.threshold,
             headline=spec.headline,
+            memory_s=spec.memory_s,
         )
         for spec in METRICS
     },
@@ -60,6 +65,7 @@ FLEET_METRICS: dict[str, FleetMetric] = {
         better=Better.LOWER,
         threshold=Threshold(absolute=50_000.0, relative=0.2),
         headline=True,
+        memory_s=WRITE_MEMORY_S,
     ),
 }
 
@@ -75,7 +81,8 @@ class HostDifference:
         effect: on which the host's own verdict stands: at equal load or beyond its control where it has that.
         effect_of: clause that says so; None: the plain difference.
         is_control: the host was not changed.
-        verdict, grade: of the host alone; None where a server was asked.
+        verdict: of the host alone; None where a server was asked.
+        grade: of the host alone; where a server was asked of its windows.
     """
 
     host: str
@@ -105,15 +112,32 @@ class HostDifference:
 
 
 def host_difference(
-    host: str, metric: str, before: BatchMeans, after: BatchMeans, *, is_control: bool
+    host: str,
+    metric: str,
+    before: BatchMeans,
+    after: BatchMeans,
+    *,
+    is_control: bool,
+    other_hours: bool = False,
 ) -> HostDifference | None:
-    """Return one host's difference; None when a side has too few batches for a standard error."""
+    """Return one host's difference; None when a side has too few batches for a standard error.
+
+    Args:
+        host: its name.
+        metric: of FLEET_METRICS.
+        before: its batch means.
+        after: its batch means.
+        is_control: it was not changed.
+        other_hours: the windows cover other hours of the day, so nothing is certain without a control.
+    """
     if min(before.mean.size, after.mean.size) < FEWEST_BATCHES:
         return None
-    first, second = estimate(before), estimate(after)
+    memory_s = FLEET_METRICS[metric].memory_s
+    (first, short_before), (second, short_after) = (_allowed(one, memory_s) for one in (before, after))
     error = _joined_error(first, second)
     if first is None or second is None or error is None:
         return None
+    preliminary = short_before or short_after or other_hours
     return HostDifference(
         host=host,
         subject="",
@@ -124,7 +148,17 @@ def host_difference(
         effect=difference(first, second),
         standard_error=error,
         is_control=is_control,
+        grade=Grade.PRELIMINARY if preliminary else Grade.FULL,
     )
+
+
+def _allowed(batches: BatchMeans, memory_s: float) -> tuple[Estimate | None, bool]:
+    """Return the estimate of a side, which allows for a short window, and whether it is one."""
+    found = estimate(batches)
+    if found is None:
+        return None, True
+    nature = Nature(memory_s=memory_s, range=range_of(batches), non_negative=batches.non_negative)
+    return allowing(found, nature), is_short(found, nature)
 
 
 def of_comparison(host: str, comparison: Comparison, *, is_control: bool) -> tuple[HostDifference, ...]:

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leapprof.analysis.batch import batch_length_s
+from leapprof.analysis.windows import hours_covered, share_hours
 from leapprof.assess.fleet import Fleet, fleet
 from leapprof.assess.fleet_hosts import HostDifference, host_difference, of_comparison
+from leapprof.assess.material import warning
 from leapprof.cli.prometheus_options import open_server
 from leapprof.cli.values import parse_duration_s, parse_time_ns
 from leapprof.errors import ConfigError, NotEnoughDataError
@@ -103,10 +105,13 @@ def fleet_of_server(asked: ServerFleet) -> FleetAnswer:
     if change_s >= datetime.now(UTC).timestamp():
         raise ConfigError("the change lies in the future", key="--change-at")
     windows = _windows(asked, change_s)
+    other_hours = asked.control_selector is None and not share_hours(*map(_hours, windows))
     with open_server(
         asked.url, asked.token_file, asked.basic_auth_file, asked.ca_file, asked.timeout
     ) as server:
-        differences = list(_of_server(server, asked, asked.selector, windows, is_control=False))
+        differences = list(
+            _of_server(server, asked, asked.selector, windows, is_control=False, other_hours=other_hours)
+        )
         if asked.control_selector is not None:
             controls = _of_server(server, asked, asked.control_selector, windows, is_control=True)
             names = {d.host for d in differences}
@@ -116,7 +121,24 @@ def fleet_of_server(asked: ServerFleet) -> FleetAnswer:
                 "fleet", "no host with enough batches on both sides", "data on both sides of the change"
             )
         return FleetAnswer(
-            fleet=fleet(differences), findings=server_findings(server), wire_bytes=server.wire_bytes
+            fleet=fleet(differences),
+            findings=(*server_findings(server), *_hours_findings(windows, other_hours=other_hours)),
+            wire_bytes=server.wire_bytes,
+        )
+
+
+def _hours(window: BatchWindow) -> frozenset[int]:
+    return hours_covered(window.start_s * NS_PER_S, window.end_s * NS_PER_S)
+
+
+def _hours_findings(windows: tuple[BatchWindow, BatchWindow], *, other_hours: bool) -> Iterator[Finding]:
+    """Yield that the hours of the day may have made what all hosts show: no number of hosts takes that off."""
+    if other_hours:
+        before, after = (", ".join(f"{hour:02d}" for hour in sorted(_hours(one))) for one in windows)
+        yield warning(
+            "fleet-hours-differ",
+            f"Before covers the hours {before} UTC, after {after} UTC: load swings with the day, on all hosts alike.",
+            "Give --control-selector, or ask for whole days with --before and --after.",
         )
 
 
@@ -146,6 +168,7 @@ def _of_server(
     windows: tuple[BatchWindow, BatchWindow],
     *,
     is_control: bool,
+    other_hours: bool = False,
 ) -> Iterator[HostDifference]:
     before, after = windows
     request = check_request(
@@ -164,6 +187,13 @@ def _of_server(
     for found in fetch_batches(server, request, targets, after):
         mine = first.pop((found.host, found.metric), None)
         if mine is not None:
-            one = host_difference(found.host, found.metric, mine, found.batches, is_control=is_control)
+            one = host_difference(
+                found.host,
+                found.metric,
+                mine,
+                found.batches,
+                is_control=is_control,
+                other_hours=other_hours,
+            )
             if one is not None:
                 yield one

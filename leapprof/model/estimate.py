@@ -86,7 +86,8 @@ class Estimate:
         ci95: of the mean, widened where the window is short; None when too short.
         p50, p95, p99: quantiles of the samples; None when only batch means are known.
         samples: finite samples.
-        effective_samples: number of independent samples worth as much; None when too short.
+        effective_samples: number of independent samples worth as much; None when too short, or when only batch means
+            are known.
         covered_seconds: time that the samples cover.
         standard_error: of the mean, adjusted for autocorrelation and widened as ci95 is; None when too short.
         degrees_of_freedom: of standard_error.

@@ -5,15 +5,15 @@ import pytest
 
 from leapprof.assess.fleet import fleet
 from leapprof.assess.fleet_hosts import DRIVES, host_difference
-from leapprof.model import BatchMeans, Verdict
+from leapprof.model import BatchMeans, Grade, Verdict
 
 
-def _batches(mean, rng, spread=0.05, count=24):
+def _batches(mean, rng, spread=0.05, count=24, batch_s=600.0):
     return BatchMeans(
-        start_s=np.arange(count) * 600.0,
-        batch_s=600.0,
+        start_s=np.arange(count) * batch_s,
+        batch_s=batch_s,
         mean=np.maximum(mean * (1 + spread * rng.normal(size=count)), 0),
-        covered_s=np.full(count, 600.0),
+        covered_s=np.full(count, batch_s),
     )
 
 
@@ -76,6 +76,22 @@ def test_too_few_batches_are_no_host():
     rng = np.random.default_rng(1)
     short = _batches(1.0, rng, count=2)
     assert host_difference("h", "host.cpu_percent", short, short, is_control=False) is None
+
+
+def test_a_server_s_windows_have_a_grade_too():
+    """Of an hour each side's interval is longer, and what all hosts say is preliminary; so it is at other hours."""
+
+    def of(**choices):
+        rng = np.random.default_rng(3)
+        batch_s = choices.pop("batch_s", 600.0)
+        sides = [_batches(mean, rng, batch_s=batch_s) for mean in (60, 50)]
+        return host_difference("h", "host.cpu_percent", *sides, is_control=False, **choices)
+
+    hour = of(batch_s=150.0)
+    assert (of().grade, hour.grade, of(other_hours=True).grade) == (Grade.FULL, *[Grade.PRELIMINARY] * 2)
+    assert hour.before.widening == 2.0
+    assert hour.standard_error == pytest.approx(2 * of().standard_error)
+    assert _verdict([hour, hour]).grade is Grade.PRELIMINARY
 
 
 def test_metrics_are_adjusted_together():

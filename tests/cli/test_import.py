@@ -121,8 +121,9 @@ def test_a_fleet_on_a_server_is_one_verdict(url):
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
     (cpu,) = [m for m in answer["metrics"] if m["name"] == "host.cpu_percent"]
-    assert cpu["verdict"] == "improved"
+    assert (cpu["verdict"], cpu["grade"]) == ("improved", "preliminary")
     assert cpu["difference"]["value"] == pytest.approx(-30, abs=1.0)
+    assert "fleet-hours-differ" in {finding["code"] for finding in answer["findings"]}
     assert 0 < answer["cost"]["wire_bytes"] < 100_000
 
 
