@@ -23,7 +23,8 @@ class SteadyWrites:
     """A rate of writing while nothing stops or starts, bytes a second.
 
     Attributes:
-        bytes_per_s, ci95: mean and interval; no interval when it is too short for one.
+        bytes_per_s, ci95: mean and interval; no interval when it is too short for one, or when nothing was written:
+            how much a write would have been is not known then.
         covered_s: seconds that it stands on.
         lower_bound: the counter went back within a boot; a reboot loses no rate.
         measured: what it came from.
@@ -104,7 +105,7 @@ def steady_writes(
         return None
     return SteadyWrites(
         bytes_per_s=found.estimate.mean,
-        ci95=found.estimate.ci95,
+        ci95=found.estimate.ci95 if found.estimate.mean > 0 else None,
         covered_s=found.estimate.covered_seconds,
         lower_bound=_went_back(samples, spec.columns),
         measured=found,

@@ -154,6 +154,13 @@ def _drive(device: DeviceForecast, smart: DriveSmart | None) -> Iterator[Finding
             "A replugged drive or a new driver does that; record without one.",
             subject=name,
         )
+    if device.bytes_per_s == 0 and device.roles:
+        yield info(
+            "no-writes-seen",
+            f"{name} took no write meanwhile: how much it takes when it does is not known, and a year is no 0 TB.",
+            "Record until some writes were seen, better a whole day.",
+            subject=name,
+        )
     yield from _health(device)
     if smart is not None and smart.implausible is not None:
         yield warning(

@@ -70,6 +70,14 @@ def test_a_year_is_as_uncertain_as_in_compare():
     assert drive.steady_ci95 == row.before.ci95
 
 
+def test_nothing_written_is_no_certainty_of_nothing():
+    """An hour without a write: no interval of 0 to 0 TB, and a finding."""
+    found = forecast(made(seconds=3600, write_bytes=0.0))
+    (drive,) = found.devices
+    assert (drive.bytes_per_s, drive.ci95, drive.steady_ci95) == (0.0, None, None)
+    assert "no-writes-seen" in codes(found)
+
+
 def test_what_is_left_out_is_not_said_to_be_seen():
     """Twenty of sixty minutes nodeos was catching up: forty are what the figure stands on."""
     stage = np.full(3600, "live", dtype=object)
