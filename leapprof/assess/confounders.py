@@ -7,7 +7,7 @@ from leapprof.assess.adjusting import LOAD_METRIC
 from leapprof.assess.folios import large_folio_bytes
 from leapprof.assess.material import Material, warning
 from leapprof.assess.sides import is_same_device
-from leapprof.model import ConfigChange, Evidence, FactDifference, Finding, MetricComparison, evidence
+from leapprof.model import ConfigChange, Device, Evidence, FactDifference, Finding, MetricComparison, evidence
 from leapprof.nodeos.explain import group_of
 from leapprof.units import format_memory, significant
 
@@ -149,11 +149,15 @@ def _moved(material: Material) -> Iterator[Finding]:
         if pair.before and pair.after and not is_same_device(pair.before, pair.after):
             yield warning(
                 "device-differs",
-                f"{pair.role} lies on {pair.before.name} before and on {pair.after.name} after: compared by what they "
-                "carry, another device is part of the difference.",
+                f"{pair.role} lies on {_called(pair.before)} before and on {_called(pair.after)} after: compared by "
+                "what they carry, another device is part of the difference.",
                 "Keep the data where it is if the device itself is not the change.",
                 subject=pair.device.name,
             )
+
+
+def _called(device: Device) -> str:
+    return f"{device.name} ({device.model})" if device.model else device.name
 
 
 def _hours(material: Material) -> Iterator[Finding]:

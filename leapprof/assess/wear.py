@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 from leapprof.assess.measure import MeasuredSide
 from leapprof.assess.rows import Row
+from leapprof.assess.sides import is_same_device
 from leapprof.assess.subjects import DevicePair
 from leapprof.endurance.ratings import find_rating
 from leapprof.model import Device, DeviceKind, Interval, WearComparison, WearSide
-from leapprof.units import DAY_S, tb_per_year
+from leapprof.units import DAY_S, significant, tb_per_year
 
 WRITES = "device.write_bytes_per_s"
 _VIRTUAL = (
@@ -40,7 +41,7 @@ def _wear(
     """Return the wear of one device."""
     device = pair.device
     before, after = _side(row.before), _side(row.after)
-    rated = None if pair.view_of else (rated_tbw.get(device.name) or _rated(device))
+    rated, rated_after = _ratings(pair, rated_tbw)
     return WearComparison(
         device=device.name,
         role=pair.role,
@@ -49,9 +50,9 @@ def _wear(
         after=after,
         rated_tbw=rated,
         lifetime_years_before=_years(rated, before),
-        lifetime_years_after=_years(rated, after),
+        lifetime_years_after=_years(rated_after, after),
         stacked_views=tuple(p.device.name for p in devices if device.name in p.view_of and not pair.view_of),
-        note=_note(pair, row),
+        note=_note(pair, row, rated_after),
     )
 
 
@@ -68,6 +69,21 @@ def _side(measured: MeasuredSide | None) -> WearSide | None:
     )
 
 
+def _ratings(pair: DevicePair, said: dict[str, float]) -> tuple[float | None, float | None]:
+    """Return the rating before and after; a drive of another model has its own."""
+    if pair.view_of:
+        return None, None
+    rated = said.get(pair.device.name) or _rated(pair.device)
+    if pair.before is None or pair.after is None or not _is_replaced(pair):
+        return rated, rated
+    own = said.get(pair.after.name) if pair.after.name != pair.before.name else None
+    return rated, own or _rated(pair.after)
+
+
+def _is_replaced(pair: DevicePair) -> bool:
+    return bool(pair.before and pair.after and not is_same_device(pair.before, pair.after))
+
+
 def _rated(device: Device) -> float | None:
     """Return the rating of a drive by its model; None when not known."""
     rating = find_rating(device.model, device.size_bytes)
@@ -81,9 +97,13 @@ def _years(rated: float | None, side: WearSide | None) -> Interval | None:
     return Interval(low=rated / side.ci95.high, high=rated / side.ci95.low)
 
 
-def _note(pair: DevicePair, row: Row) -> str | None:
+def _note(pair: DevicePair, row: Row, rated_after: float | None) -> str | None:
     """Return what limits a row."""
     notes = []
+    if pair.after is not None and _is_replaced(pair):
+        model = f", {pair.after.model}" if pair.after.model else ""
+        rating = f", rated {significant(rated_after)} TBW" if rated_after is not None else ""
+        notes.append(f"after it is another device: {pair.after.name}{model}{rating}")
     if pair.view_of:
         notes.append(f"a view of {', '.join(pair.view_of)}, whose row holds the same bytes: never add them")
     if pair.device.kind is DeviceKind.VIRTUAL:
