@@ -7,13 +7,14 @@ needs neither numpy nor anything heavier.
 import importlib
 import os
 import sys
-from collections.abc import Sequence
-from typing import Annotated, Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Annotated, Any, TextIO
 
 import typer
 
 from leapprof import __version__
-from leapprof.errors import LeapprofError, printable
+from leapprof.errors import LeapprofError, StoreError, printable
 
 COMMANDS = {
     "demo": "The whole job on this machine, with a stand-in for nodeos.",
@@ -101,18 +102,60 @@ def build_app(arguments: Sequence[str]) -> typer.Typer:
     return app
 
 
+class _Output:
+    """Standard output whose reader may leave, as `head` does, or whose disk may be full: the rest goes nowhere."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._problem: OSError | None = None
+
+    def write(self, text: str) -> int:
+        with self._guarded():
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with self._guarded():
+            self._stream.flush()
+
+    def check(self) -> None:
+        """Say what could not be written, once all is done; a reader who left wanted no more.
+
+        Raises:
+            StoreError: see above.
+        """
+        self.flush()
+        if self._problem is not None and not isinstance(self._problem, BrokenPipeError):
+            raise StoreError("standard output", f"cannot be written: {self._problem.strerror}")
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            self._problem = error
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self._stream.fileno())  # else Python tries again when it ends
+            os.close(nowhere)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever a text stream has
+        return getattr(self._stream, name)
+
+
 def main() -> None:
     """Run the program; what we know of ends with its exit code and one message, never a traceback."""
     # A product of two weeks at 1 Hz takes numpy 20 times as long on cores that wait for each other, and its last digit
     # would depend on how many there are.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    sys.stdout = output = _Output(sys.stdout)
     try:
-        build_app(sys.argv[1:])()
+        try:
+            build_app(sys.argv[1:])()
+        finally:
+            output.check()
     except LeapprofError as error:
         sys.stderr.write(f"leapprof: {printable(str(error))}\n")
         raise SystemExit(error.exit_code) from None
     except KeyboardInterrupt:
         sys.stderr.write("leapprof: interrupted\n")
         raise SystemExit(130) from None
-    except BrokenPipeError:
-        raise SystemExit(0) from None

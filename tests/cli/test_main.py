@@ -1,6 +1,7 @@
 """The program itself: quick help, listed commands, exit codes."""
 
 import importlib
+import os
 import re
 import subprocess
 import sys
@@ -12,16 +13,15 @@ from typer.main import get_group
 from leapprof.cli.main import COMMANDS, EXIT_CODES, GROUPS, MODULES
 
 ROOT = Path(__file__).resolve().parents[2]
+SAMPLE = ROOT / "samples" / "nodeos-v5" / "mapped"
+PROGRAM = (sys.executable, "-c", "import sys; from leapprof.cli.main import main; main()")
 
 HEAVY = ("numpy", "pandas", "scipy", "plotly", "paramiko", "pyarrow", "rich.markdown", "leapprof.model")
 
 
 def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
     """Run leapprof as a program."""
-    program = "import sys; from leapprof.cli.main import main; main()"
-    return subprocess.run(
-        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=60, check=False
-    )
+    return subprocess.run([*PROGRAM, *arguments], capture_output=True, text=True, timeout=60, check=False)
 
 
 def test_help_lists_every_command_and_imports_nothing_heavy() -> None:
@@ -112,3 +112,27 @@ def test_results_that_cannot_be_written_are_refused_at_once(words: tuple[str, ..
     assert f"{tmp_path}/file/below: --out: cannot write there" in done.stderr
     assert "give a directory that you may write" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize(
+    "words", [("show", str(SAMPLE)), ("show", str(SAMPLE), "--json"), ("record", "--help")]
+)
+def test_a_reader_that_leaves_changes_no_exit_code(words: tuple[str, ...]) -> None:
+    """As `leapprof show … | head` does; nothing is said about it."""
+    reads, writes = os.pipe()
+    os.close(reads)
+    done = subprocess.run([*PROGRAM, *words], stdout=writes, stderr=subprocess.PIPE, timeout=60, check=False)
+    os.close(writes)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("words", [("show", str(SAMPLE)), ("--help",)])
+def test_output_onto_a_full_disk_is_said_in_one_line(words: tuple[str, ...]) -> None:
+    """`leapprof show … > file`: exit code 5, no traceback."""
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*PROGRAM, *words], stdout=full, stderr=subprocess.PIPE, timeout=60, check=False
+        )
+    assert done.returncode == 5
+    assert done.stderr == b"leapprof: standard output: cannot be written: No space left on device\n"
