@@ -8,6 +8,7 @@ time. iowait and idle may go down (proc(5)); such a field counts 0 for that inte
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from leapprof.analysis.quantiles import median
 from leapprof.analysis.rates import CounterTotal, counter_total, level_on, level_values, rate_on
@@ -112,11 +113,12 @@ def _cpu_share(samples: Samples, numerator: tuple[str, ...]) -> Measured | None:
     if not samples.has(*BUSY, *NOT_BUSY):
         return None
     present = np.logical_and.reduce([samples.columns[n].present for n in (*BUSY, *NOT_BUSY)])
-    rows = np.flatnonzero(present)
-    at = slice(None) if present.all() else rows
+    at: slice | NDArray[np.intp] = slice(None) if present.all() else np.flatnonzero(present)
     elapsed = np.diff(samples.time_s[at])
-    good = (elapsed > 0) & (np.diff(np.cumsum(samples.breaks)[at]) == 0)
+    good = elapsed > 0
     good &= elapsed <= 3 * (median(elapsed) if elapsed.size else 0.0)
+    if samples.breaks.any():
+        good &= np.diff(np.cumsum(samples.breaks)[at]) == 0
     time, part = np.zeros(elapsed.size), np.zeros(elapsed.size)
     for name in (n for n in CPU_COLUMNS if samples.has(n)):
         step = np.diff(samples.columns[name].values[at])
@@ -127,10 +129,11 @@ def _cpu_share(samples: Samples, numerator: tuple[str, ...]) -> Measured | None:
         if name in numerator:
             part += step
     good &= time > 0
+    part *= PERCENT
     value, weight = np.full(samples.time_s.size, np.nan), np.zeros(samples.time_s.size)
-    to = rows[1:][good]
-    value[to] = PERCENT * part[good] / time[good]
-    weight[to] = elapsed[good]
+    to = slice(1, None) if isinstance(at, slice) else at[1:]
+    value[to] = np.divide(part, time, out=np.full(time.size, np.nan), where=good)
+    weight[to] = np.where(good, elapsed, 0.0)
     return Measured(series=Series(time_s=samples.time_s, value=value, weight_s=weight))
 
 
