@@ -23,6 +23,8 @@ from leapprof.assess.sides import CutSide, Stretches
 from leapprof.model import BatchMeans, Estimate, Interval, Nodeos, Series
 
 DEFAULT_PAGE_BYTES = 4096
+NO_GAPS = 0.999
+"""Share of a window that samples cover where none is missing."""
 HIGHEST_PERCENT = 100.0
 
 
@@ -117,7 +119,7 @@ def measure(spec: MetricSpec, read: Reading) -> MeasuredSide | None:
         non_negative=series.non_negative,
     )
     return MeasuredSide(
-        estimate=_possible(allowing(found, nature), spec.unit),
+        estimate=_possible(_as_far_as_gaps(allowing(found, nature), series, side), spec.unit),
         series=series,
         batches=batches,
         bursts=bursts,
@@ -133,6 +135,21 @@ def _hours(spec: MetricSpec, series: Series, side: CutSide) -> HourMeans | None:
     if spec.unit not in FLOW_UNITS:
         return None
     return hour_means(series, side.span, side.side.window.start_wall_ns)
+
+
+def _as_far_as_gaps(found: Estimate, series: Series, side: CutSide) -> Estimate:
+    """Return an estimate that reaches as far as what was counted in gaps moved its mean: more is not known of it."""
+    if found.ci95 is None or found.covered_seconds >= NO_GAPS * side.span.duration_s:
+        return found
+    good = np.isfinite(series.value) & (series.weight_s > 0)
+    weight = series.weight_s[good]
+    moved = abs(found.mean - float(series.value[good] @ weight / weight.sum()))
+    low, high = min(found.ci95.low, found.mean - moved), max(found.ci95.high, found.mean + moved)
+    return replace(
+        found,
+        ci95=Interval(low=max(low, 0.0) if series.non_negative else low, high=high),
+        standard_error=max(found.standard_error or 0.0, moved / 2),
+    )
 
 
 def _possible(estimate: Estimate, unit: str) -> Estimate:

@@ -152,6 +152,15 @@ def test_three_bursts_in_an_hour_give_an_upper_limit_only():
     assert writes.grade is Grade.PRELIMINARY
 
 
+def rows_of(table, keep):
+    """Return some rows of a table."""
+    columns = {
+        n: replace(c, values=c.values[keep], present=c.present[keep]) for n, c in table.integers.items()
+    }
+    texts = {n: t[keep] for n, t in table.texts.items()}
+    return replace(table, rows=int(keep.sum()), integers=columns, texts=texts)
+
+
 def test_bytes_written_while_nobody_looked_are_in_the_mean():
     """A lost connection of ten minutes: the counter went on."""
     seen = np.full(HOURS_2, 4e6)
@@ -160,14 +169,23 @@ def test_bytes_written_while_nobody_looked_are_in_the_mean():
     keep = np.ones(device.rows, bool)
     keep[2000:2600] = False
     keep[HOURS_2 + 2000 : HOURS_2 + 2600] = False
-    columns = {
-        n: replace(c, values=c.values[keep], present=c.present[keep]) for n, c in device.integers.items()
-    }
-    texts = {n: t[keep] for n, t in device.texts.items()}
-    recording.tables["device"] = replace(device, rows=int(keep.sum()), integers=columns, texts=texts)
+    recording.tables["device"] = rows_of(device, keep)
     writes = metric(compare(recording, after), "device.write_bytes_per_s", "nvme0n1")
     assert writes.before.mean == pytest.approx(4e6, rel=1e-3)
     assert writes.before.covered_seconds == pytest.approx(HOURS_2 - 601, abs=3)
+
+
+def test_what_a_gap_counted_is_known_in_sum_alone():
+    """Ten of forty minutes unseen, in which five times as much was written: no interval of a hair around the mean."""
+    rate = np.where((np.arange(2400) >= 1000) & (np.arange(2400) < 1600), 5e6, 1e6)
+    recording, after = pair(seconds=2400, before={"write_bytes": 1e6}, after={"write_bytes": rate})
+    seen = (np.arange(2400) < 1000) | (np.arange(2400) >= 1600)
+    after.tables["device"] = rows_of(after.tables["device"], np.tile(seen, 2))
+    writes = metric(compare(recording, after), "device.write_bytes_per_s", "nvme0n1")
+    assert writes.after.mean == pytest.approx(2e6, rel=1e-2)
+    assert writes.after.ci95.low <= 1.01e6
+    assert writes.after.ci95.high >= 2.99e6
+    assert writes.verdict is not Verdict.REGRESSED
 
 
 def test_load_is_taken_out_where_both_sides_saw_it():
