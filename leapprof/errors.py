@@ -131,7 +131,7 @@ class NotEnoughDataError(LeapprofError):
     def __init__(self, metric: str, have: str, need: str) -> None:
         """Keep what there is and what would be needed."""
         self.metric, self.have, self.need = metric, have, need
-        super().__init__(f"{metric}: have {have}, need {need}")
+        super().__init__(f"{metric}: {have}; needed: {need}")
 
 
 class NodeosRefusesError(LeapprofError):

@@ -55,6 +55,8 @@ def run_from(common: Common, choice: RttChoice, hosts: Sequence[str], inventory:
     failed = [r for r in results if isinstance(r, LeapprofError)]
     if paths:
         print_table(paths, as_json=common.as_json)
+        if not common.as_json:
+            sys.stdout.write("".join(f"{path}\n" for path in paths))
     for error in failed[:-1]:
         sys.stderr.write(f"leapprof: {printable(str(error))}\n")
     if failed:

@@ -57,7 +57,7 @@ def forecast_options(manifest: Recording, said: Said) -> ForecastOptions:
         ParseError: a file is not what it should be.
     """
     topology = manifest.topology
-    more = parse_ratings(_read(said.ratings), grade="user") if said.ratings else ()
+    more = _own_ratings(said.ratings)
     given = _of_inventory(manifest, said.inventory, more)
     for device, value in _assigned("--drive", said.drive, topology):
         given[device] = _named_drive("--drive", device, value, topology, more)
@@ -77,13 +77,17 @@ def forecast_options(manifest: Recording, said: Said) -> ForecastOptions:
     )
 
 
+def _own_ratings(path: Path | None) -> tuple[Rating, ...]:
+    return () if path is None else parse_ratings(_read(path), grade="user", name=str(path))
+
+
 def shared_drive(said: Said) -> tuple[Drive, str | None]:
     """Return what was said of the one drive below several guests, and where its rating comes from.
 
     Raises:
         ConfigError: a device was named, or more than one rating.
     """
-    more = parse_ratings(_read(said.ratings), grade="user") if said.ratings else ()
+    more = _own_ratings(said.ratings)
     for key, values in (("--smart", said.smart), ("--volume", said.volume), ("--dwpd", said.dwpd)):
         if values:
             raise ConfigError("the one drive below guests takes --drive, --rated-tbw and --price", key=key)

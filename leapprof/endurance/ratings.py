@@ -57,7 +57,7 @@ def _number(text: str) -> float | None:
     return float(text) if text.strip() else None
 
 
-def _rating(row: dict[str, str], line_no: int, grade: str | None) -> Rating:
+def _rating(row: dict[str, str], line_no: int, grade: str | None, name: str) -> Rating:
     try:
         re.compile(row["model_regex"])
         return Rating(
@@ -73,19 +73,20 @@ def _rating(row: dict[str, str], line_no: int, grade: str | None) -> Rating:
         )
     except (KeyError, TypeError, ValueError, OverflowError, re.error) as error:
         raise ParseError(
-            "drives.csv",
+            name,
             _COLUMNS,
             line=str(error),
             line_no=line_no,
         ) from error
 
 
-def parse_ratings(text: str, *, grade: str | None = None) -> tuple[Rating, ...]:
+def parse_ratings(text: str, *, grade: str | None = None, name: str = "drives.csv") -> tuple[Rating, ...]:
     """Return the rows of a table of drives.
 
     Args:
         text: CSV with the columns of leapprof's own table.
         grade: overrides the grade of every row (``user`` for an operator's file).
+        name: of the file, for messages.
 
     Raises:
         ParseError: a column is missing, a number is none, or a pattern is none.
@@ -94,10 +95,10 @@ def parse_ratings(text: str, *, grade: str | None = None) -> tuple[Rating, ...]:
         table = csv.DictReader(io.StringIO(text), strict=True)
         rows, columns = list(table), table.fieldnames or ()
     except csv.Error as error:
-        raise ParseError("drives.csv", "comma-separated values", line=str(error)) from error
+        raise ParseError(name, "comma-separated values", line=str(error)) from error
     if "model_regex" not in columns:
-        raise ParseError("drives.csv", _COLUMNS, line=",".join(columns), line_no=1)
-    return tuple(_rating(row, number, grade) for number, row in enumerate(rows, 2))
+        raise ParseError(name, _COLUMNS, line=",".join(columns), line_no=1)
+    return tuple(_rating(row, number, grade, name) for number, row in enumerate(rows, 2))
 
 
 @cache

@@ -201,7 +201,7 @@ def test_files_that_are_not_what_they_should_be(tmp_path):
     wrong.write_text("vendor,product\nA,B\n")
     with pytest.raises(ParseError):
         run(MAPPED, "--smart", wrong)
-    with pytest.raises(ParseError):
+    with pytest.raises(ParseError, match=f"{wrong}, line 1: expected vendor,"):
         run(MAPPED, "--ratings", wrong)
     with pytest.raises(StoreError):
         run(tmp_path)

@@ -591,7 +591,7 @@ def test_a_server_that_is_not_there_is_said_in_plain_words():
 
 def test_a_selector_that_matches_nothing_is_no_empty_recording(url):
     """Exit code 6; a server of history alone has nothing now."""
-    with pytest.raises(NotEnoughDataError, match=r"no series .* need a server that scrapes"):
+    with pytest.raises(NotEnoughDataError, match=r"no series .* needed: a server that scrapes"):
         _fetch(url, 'instance="nobody"')
 
 

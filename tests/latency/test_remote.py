@@ -96,6 +96,14 @@ def test_one_host_that_fails_does_not_take_the_others(tmp_path):
     assert len(list(tmp_path.iterdir())) == 1
 
 
+def test_each_recording_is_named_behind_the_table(tmp_path):
+    """What `leapprof compare` needs next."""
+    with serving(idle) as port:
+        result = run(f"127.0.0.1:{port}", "--from", "local", "--out", tmp_path, "--count", 3, "--rate", 50)
+    (made,) = tmp_path.iterdir()
+    assert result.stdout.endswith(f"\n{made}\n")
+
+
 def test_what_cannot_be_reached_from_there_is_said(tmp_path):
     """Refused, unknown, and options that are for this machine alone."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
