@@ -65,7 +65,7 @@ def beside(
     """Return the sentence that names what else changed than version and map mode; None where nothing did."""
     named = _told(_others(changes))
     named += [f"{f.name} {f.before} → {f.after}" for f in facts if f.changed and f.name in _FACTS]
-    silent = _told(defaults)
+    silent = _told(d for d in defaults if _moves(d.option))
     parts = [_listed(named)] if named else []
     parts += [f"defaults of the version: {_listed(silent)}"] if silent else []
     return f"Changed at the same time and possibly the cause: {'; '.join(parts)}." if parts else None
@@ -121,8 +121,9 @@ def _moves(option: str) -> bool:
 
 def _defaults(material: Material) -> Iterator[Finding]:
     """Yield options whose default another version changed, where config.ini does not set them."""
-    for nodeos in dict.fromkeys(c.nodeos for c in material.defaults):
-        moved = [f"{c.option} {c.before} → {c.after}" for c in material.defaults if c.nodeos == nodeos]
+    defaults = [c for c in material.defaults if _moves(c.option)]
+    for nodeos in dict.fromkeys(c.nodeos for c in defaults):
+        moved = [f"{c.option} {c.before} → {c.after}" for c in defaults if c.nodeos == nodeos]
         yield warning(
             "version-defaults-differ",
             f"The versions have different defaults for {len(moved)} option(s) that config.ini does not set: "
