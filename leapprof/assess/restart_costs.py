@@ -50,7 +50,7 @@ def restart_costs(
                 nodeos=window.nodeos,
                 stopped_wall_ns=window.gone_wall_ns,
                 uptime_s=window.uptime_s,
-                exit_s=window.gone_s - window.start_s if window.known else None,
+                exit_s=window.gone_s - window.start_s if window.known and window.timed else None,
                 exit_bytes=sum(exits.values()) if exits else None,
                 start_bytes=sum(starts.values()) if starts else None,
                 exit_by_device=exits,

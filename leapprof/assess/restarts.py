@@ -33,6 +33,7 @@ class RestartWindow:
         start_s, end_s: what is taken as part of it.
         uptime_s: of the process that ended; None when its start is not known.
         known: whether API or log told when it began (exit) or ended (start).
+        timed: whether the moment of gone_s is one: of an exit in a gap of the samples only the log knows it.
     """
 
     nodeos: str
@@ -43,6 +44,12 @@ class RestartWindow:
     gone_wall_ns: int
     uptime_s: float | None
     known: bool
+    timed: bool = True
+
+
+SAYS_GONE = "log-exited"
+LONGEST_GAP_S = 5.0
+GAP_INTERVALS = 3.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -56,6 +63,13 @@ class _Clock:
         wall, time_s = self.samples.wall_ns, self.samples.time_s
         place = np.clip(np.searchsorted(wall, wall_ns, side="right") - 1, 0, wall.size - 1)
         return np.asarray(time_s[place] + (np.asarray(wall_ns) - wall[place]) / NS_PER_S)
+
+    def saw(self, moment_s: float) -> bool:
+        """Return whether there was a sample right before a moment."""
+        time_s, usual_s = self.samples.time_s, self.samples.times.usual_s
+        before = time_s[time_s < moment_s - 1e-6]
+        longest_s = max(LONGEST_GAP_S, GAP_INTERVALS * usual_s)
+        return bool(before.size and moment_s - before[-1] <= longest_s)
 
 
 def restart_windows(recording: RecordingTables) -> tuple[RestartWindow, ...]:
@@ -114,6 +128,8 @@ def _exit(
         end_s=moment_s + WRITE_BACK_S,
         uptime_s=uptime_s,
         known=last is not None,
+        timed=clock.saw(moment_s)
+        or any(e.kind == SAYS_GONE and max(started, default=0) < e.wall_ns for e in events),
     )
 
 

@@ -128,7 +128,7 @@ def _stop_from_s(
     if stop is None:
         return None
     said = [e.wall_ns for e in log if e.kind in SAYS_STOPPING]
-    own = answers[(answers > life.began_wall_ns) & (answers <= stop.gone_wall_ns)]
+    own = answers[(answers > life.began_wall_ns) & (answers <= life.last_wall_ns)]
     last_ns = min(said) if said else (int(own[-1]) if own.size else None)
     return None if last_ns is None else (last_ns - life.began_wall_ns) / NS_PER_S
 
@@ -136,9 +136,11 @@ def _stop_from_s(
 def _gone_s(life: Life, log: Sequence[Event], stop: RestartWindow | None) -> float | None:
     """Return when a process had gone, seconds since its start; where samples are missing then, its log's last word.
 
+    None where neither saw it.
+
     That word comes a second or so before the end (seen on Leap 5.0.3: 1.2 s).
     """
-    if stop is None:
+    if stop is None or not stop.timed:
         return None
     gone_s = stop.gone_s - life.began_s
     said = [(e.wall_ns - life.began_wall_ns) / NS_PER_S for e in log if e.kind == "log-exited"]

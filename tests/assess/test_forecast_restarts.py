@@ -9,6 +9,7 @@ import pytest
 from leapprof.assess.forecast import ForecastOptions, forecast
 from leapprof.assess.load import load
 from leapprof.assess.restarts import restart_windows
+from leapprof.assess.starts import measure_starts
 from leapprof.model import Column, Event, Table
 from leapprof.units import DAY_S
 from tests.support.recordings import NS, START_WALL_NS, counter, made, table
@@ -57,6 +58,16 @@ def restarting(
         texts=nodeos.texts,
     )
     return replace(recording, tables={**recording.tables, "chain": chain, "nodeos": up})
+
+
+def kept(rows, keep):
+    """Return a table without some of its seconds; a table of several subjects repeats them."""
+    keep = np.tile(keep, rows.rows // keep.size)
+    columns = {
+        n: replace(c, values=c.values[keep], present=c.present[keep]) for n, c in rows.integers.items()
+    }
+    texts = {n: t[keep] for n, t in rows.texts.items()}
+    return replace(rows, rows=int(keep.sum()), integers=columns, texts=texts)
 
 
 def test_a_stop_and_the_start_after_it_are_one_restart():
@@ -114,6 +125,22 @@ def test_a_stop_whose_begin_nobody_saw_is_not_measured():
     found = forecast(replace(recording, tables=tables))
     assert found.restarts[0].exit_bytes is None
     assert "restart-writes-not-measured" in {f.code for f in found.findings}
+
+
+def test_a_stop_in_a_gap_has_bytes_and_no_time():
+    """Nothing was sampled from its begin until long after: 510 s from answer to answer were not its own."""
+    recording = restarting(7200, [3000])
+    keep = np.ones(7200, bool)
+    keep[3005:3500] = False
+    tables = {name: kept(rows, keep) for name, rows in recording.tables.items()}
+    events = (event(3500, "nodeos-stopped"), event(3500, "nodeos-restarted"))
+    manifest = replace(recording.manifest, events=events)
+    recording = replace(recording, tables=tables, manifest=manifest)
+    (cost,) = forecast(recording).restarts
+    assert cost.exit_s is None
+    assert cost.exit_bytes == pytest.approx(2 * GB, rel=0.02)
+    first, _ = measure_starts(recording)
+    assert first.stop_s is None
 
 
 def test_the_log_tells_when_a_stop_began():

@@ -102,7 +102,9 @@ def test_the_published_cases_end_as_they_deserve():
     assert "eos-vm-oc-enable" in message(wax, "version-defaults-differ")
     assert wax.headline[-1].startswith("Changed at the same time and possibly the cause: chain-threads ")
     assert all("eos-vm-oc-enable false → auto" in found.headline[-1] for found in (eos, wax))
-    assert not any("p2p-listen-endpoint" in found.headline[-1] for found in (eos, wax)), "only written otherwise"
+    assert not any("p2p-listen-endpoint" in found.headline[-1] for found in (eos, wax)), (
+        "only written otherwise"
+    )
 
 
 def test_two_weeks_in_which_nothing_was_changed_are_unchanged():
