@@ -61,11 +61,11 @@ class CachedTables:
         """Read a table for some subjects at once, which takes little longer than for one."""
         stored = self._stored
         missing = [where for where in wheres if _key(name, where) not in self._read]
-        if stored is None or name == "nodeos" or not missing or _key(name, None) in self._read:
+        if stored is None or not missing or _key(name, None) in self._read:
             return
         wanted = self._wanted(name, set())
-        for where, found in zip(missing, stored.tables(name, tuple(wanted), missing), strict=True):
-            self._keep(name, found, wanted, where)
+        for where, found in zip(missing, stored.tables(name, tuple(wanted - {STAGE}), missing), strict=True):
+            self._keep_told(name, found, wanted, where)
 
     def release(self, name: str, where: _Where | None = None) -> None:
         """Forget what was read of a table, or of one subject of it, but what is asked for again."""
@@ -91,10 +91,14 @@ class CachedTables:
 
     def _from_disk(self, name: str, wanted: frozenset[str], where: _Where | None) -> Table:
         """Read a table and keep it; stages are told from what is kept, not from other readings of the same files."""
-        told = name == "nodeos" and STAGE in wanted and self._stored is not None
-        found = self._tables.table(name, tuple(wanted - {STAGE} if told else wanted), where)
+        if self._stored is None:
+            return self._keep(name, self._tables.table(name, tuple(wanted), where), wanted, where)
+        return self._keep_told(name, self._tables.table(name, tuple(wanted - {STAGE}), where), wanted, where)
+
+    def _keep_told(self, name: str, found: Table, wanted: frozenset[str], where: _Where | None) -> Table:
+        """Keep what was read, with its stages if they are wanted."""
         self._keep(name, found, wanted, where)
-        if told and found.rows:
+        if STAGE in wanted and found.rows:
             return self._keep(name, with_stages(found, self, where), wanted, where)
         return found
 

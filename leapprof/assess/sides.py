@@ -195,8 +195,11 @@ class _Liveness:
         return Stretches(start_s=time_s[starts], end_s=time_s[ends])
 
 
-def _liveness(tables: RecordingTables, clock: Samples, whole: Span) -> _Liveness | None:
+def _liveness(tables: CachedTables, clock: Samples, whole: Span) -> _Liveness | None:
     """Return when the compared nodeos was live; None when stages cannot be told."""
+    subjects = [{"nodeos": nodeos.id} for nodeos in tables.manifest.nodeos]
+    tables.prepare("chain", subjects)
+    tables.prepare("nodeos", subjects)
     found = [_live_of(tables, nodeos.id, clock) for nodeos in tables.manifest.nodeos]
     known = [f for f in found if f is not None]
     if not known:
