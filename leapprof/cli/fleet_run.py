@@ -58,11 +58,29 @@ def fleet_of_pairs(file: Path) -> FleetAnswer:
 
     Raises:
         ConfigError: the file is not of that form.
+        NotEnoughDataError: no changed host was recorded for long enough.
     """
-    return FleetAnswer(fleet=fleet(_of_pairs(file)))
+    differences: list[HostDifference] = []
+    findings: list[Finding] = []
+    for host, found in _of_pairs(file):
+        differences += found
+        findings += [] if found else [_too_short(host)]
+    if all(one.is_control for one in differences):
+        raise NotEnoughDataError(
+            "fleet", "no changed host that is long enough on both sides", "20 minutes after warm-up"
+        )
+    return FleetAnswer(fleet=fleet(differences), findings=tuple(findings))
 
 
-def _of_pairs(file: Path) -> Iterator[HostDifference]:
+def _too_short(host: str) -> Finding:
+    return warning(
+        "host-too-short",
+        f"Too short for intervals, so in no summary: {host}.",
+        "Record an hour or more on both sides.",
+    )
+
+
+def _of_pairs(file: Path) -> Iterator[tuple[str, tuple[HostDifference, ...]]]:
     from leapprof.assess.compare import compare
     from leapprof.assess.load import load
     from leapprof.assess.material import CompareOptions
@@ -75,7 +93,7 @@ def _of_pairs(file: Path) -> Iterator[HostDifference]:
         first, second = load(before), load(after)
         host = str(pair.get("host") or first.manifest.host.name)
         comparison = compare(first, second, CompareOptions(across=pair.get("across") is True))
-        yield from of_comparison(host, comparison, is_control=pair.get("control") is True)
+        yield host, of_comparison(host, comparison, is_control=pair.get("control") is True)
 
 
 def _pairs(file: Path) -> list[dict[str, object]]:

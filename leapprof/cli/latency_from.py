@@ -110,7 +110,7 @@ def _written(host: HostConfig, plan: RemotePlan, common: Common, found: RemoteRu
     facts = RunFacts(
         directory=recording_directory(common.out, host.name, common.phase or PROBE, started.wall_ns),
         phase=common.phase,
-        region=host.name,
+        region=host.region or host.name,
         block_s=common.block_s,
         settings={
             "probe": PROBE,

@@ -14,10 +14,14 @@ LABEL_CHARS = 20
 
 def fleet_lines(found: Fleet, findings: Sequence[Finding]) -> list[str]:
     """Return a fleet for a terminal: every metric, then the findings."""
-    lines = [f"{len(found.changed)} hosts compared, {len(found.controls)} controls", ""]
+    lines = [f"{_count(found.changed, 'host')} compared, {_count(found.controls, 'control')}", ""]
     for row in fleet_rows(found):
         lines += [*_metric(row), ""]
     return lines + _findings([finding_view(finding) for finding in findings])
+
+
+def _count(names: Sequence[str], what: str) -> str:
+    return f"{len(names)} {what}" + ("" if len(names) == 1 else "s")
 
 
 def hosts_lines(view: HostsView) -> list[str]:

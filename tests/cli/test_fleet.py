@@ -85,3 +85,20 @@ def test_what_makes_no_sense_is_refused(arguments, message):
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_hosts_that_are_too_short_are_named_or_all_there_is(tmp_path):
+    """One of two is a finding; without the other nothing is left to compare, which is no empty verdict."""
+    lines = []
+    for name, hours in (("long", 2.0), ("short", 0.1)):
+        found = [recorded(tmp_path, name, phase, 0.5, 1, hours=hours).name for phase in ("before", "after")]
+        lines.append(f'[[pairs]]\nhost = "{name}"\nbefore = "{found[0]}"\nafter = "{found[1]}"\n')
+    both, alone = tmp_path / "both.toml", tmp_path / "alone.toml"
+    both.write_text("".join(lines))
+    alone.write_text(lines[1])
+    done = _program("fleet", "--pairs", str(both))
+    assert (done.returncode, "1 host compared, 0 controls" in done.stdout) == (0, True), done.stderr
+    assert "in no summary: short" in done.stdout
+    done = _program("fleet", "--pairs", str(alone))
+    assert (done.returncode, done.stdout) == (6, "")
+    assert "no changed host that is long enough" in done.stderr

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from leapprof.config.inventory import resolve_hosts
+from leapprof.config.schema import HostSchema
+
 ROOT = Path(__file__).parent.parent.parent
 PAGES = runpy.run_path(str(ROOT / "scripts" / "make_docs.py"))["PAGES"]
 DOCUMENTS = [
@@ -45,6 +48,33 @@ def test_links_lead_somewhere(document: Path) -> None:
     links = re.findall(r"\]\((?!http)([^)#]+)", text)
     missing = [link for link in links if not (document.parent / link).exists()]
     assert missing == []
+
+
+def _anchors(document: Path) -> set[str]:
+    """Return what the headings of a page are called in links, as GitHub makes it of them."""
+    heads = re.findall(r"^#+ (.*)$", document.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_links_into_pages_lead_to_a_heading(document: Path) -> None:
+    """Also those into the page itself."""
+    links = re.findall(r"\]\((?!http)([^)#]*)#([^)]+)\)", document.read_text(encoding="utf-8"))
+    missing = [
+        (name, at) for name, at in links if at not in _anchors(document.parent / name if name else document)
+    ]
+    assert missing == []
+
+
+def test_the_inventory_page_names_every_key_and_its_example_is_accepted(tmp_path: Path) -> None:
+    """What the schema takes is on the page, and what is to be copied works."""
+    text = (ROOT / "docs" / "inventory.md").read_text(encoding="utf-8")
+    assert [key for key in HostSchema.model_fields if f"`{key}" not in text] == []
+    (example,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    file = tmp_path / "hosts.toml"
+    file.write_text(example, encoding="utf-8")
+    assert [host.name for host in resolve_hosts(["all"], file)] == ["eos-1", "wax-1"]
+    assert resolve_hosts(["eos"], file)[0].user == "leapprof"
 
 
 def _commands() -> list[str]:
