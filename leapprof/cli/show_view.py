@@ -15,7 +15,7 @@ from leapprof.cli.folding import folded, harmless
 from leapprof.cli.show_lines import moment, stage_lines, start_lines, voice_lines
 from leapprof.errors import printable
 from leapprof.ingest.log_events import LOG_EVENT
-from leapprof.model import Host, Nodeos, Recording
+from leapprof.model import Host, Nodeos, Recording, Subject
 from leapprof.units import NS_PER_S, format_bytes, format_duration, format_memory, format_value, significant
 
 BARS = "▁▂▃▄▅▆▇█"
@@ -145,6 +145,8 @@ def _event_lines(manifest: Recording) -> list[str]:
 
 def _cost_lines(manifest: Recording) -> list[str]:
     cost, length = manifest.cost, _length_s(manifest)
+    if not cost.wire_bytes:
+        return []  # imported, or of a probe of delay: no agent took part
     share = (
         ""
         if not length or cost.cpu_s is None
@@ -168,7 +170,7 @@ def _cost_lines(manifest: Recording) -> list[str]:
 
 
 def _finding_lines(manifest: Recording) -> list[str]:
-    return [f"{f.severity}: {f.message} ({f.code}). {f.hint}" for f in manifest.findings]
+    return [f"{f.severity}: {f.message.rstrip('.')} ({f.code}). {f.hint}" for f in manifest.findings]
 
 
 def narrow_summary(rows: Sequence[SummaryRow], width: int) -> Iterable[str]:
@@ -182,7 +184,7 @@ def narrow_summary(rows: Sequence[SummaryRow], width: int) -> Iterable[str]:
     heads = "".join(f"{head:>{VALUE_CHARS}}" for head in ("mean", *(["p95"] if has_p95 else []), "max"))
     yield f"{'metric':<{NAME_CHARS}}{heads}" + ("  over time" if room > len("over time") else "")
     for row in rows:
-        about = " ".join(part for part in (row.subject.nodeos, row.subject.device) if part) or "host"
+        about = _about(row.subject)
         if about != subject:
             subject = about
             yield harmless(about)[: width - 2]
@@ -191,6 +193,11 @@ def narrow_summary(rows: Sequence[SummaryRow], width: int) -> Iterable[str]:
         shown = "".join(f"{value:>{VALUE_CHARS}}" for value in values)
         curve = sparkline(_shorter(row.shape, room)) if room else ""
         yield f" {row.name:<{NAME_CHARS - 1}}{shown}  {curve}".rstrip()
+
+
+def _about(subject: Subject) -> str:
+    parts = (subject.nodeos, subject.device, subject.operation, subject.target)
+    return " ".join(part for part in parts if part) or "host"
 
 
 def _shorter(shape: Sequence[float | None], count: int) -> list[float | None]:
@@ -218,7 +225,7 @@ def _summary(rows: Sequence[SummaryRow], console: Console) -> None:
         table.add_column(head, justify="right", no_wrap=True)
     table.add_column("over time", no_wrap=True)
     for row in rows:
-        subject = " ".join(part for part in (row.subject.nodeos, row.subject.device) if part) or "host"
+        subject = _about(row.subject)
         values = (format_value(v, row.unit) for v in (row.mean, row.p50, row.p95, row.maximum))
         table.add_row(row.name, escape(harmless(subject)[:MAX_CELL_CHARS]), *values, sparkline(row.shape))
     if not console.is_terminal:

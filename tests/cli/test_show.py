@@ -18,7 +18,8 @@ from leapprof.assess.summary import summarize
 from leapprof.cli.show_lines import counted, stage_lines, stage_seconds, start_lines, voice_lines
 from leapprof.cli.show_view import narrow_summary, render
 
-STARTS = Path(__file__).parents[2] / "samples" / "nodeos-v5-starts"
+SAMPLES = Path(__file__).parents[2] / "samples"
+STARTS = SAMPLES / "nodeos-v5-starts"
 
 
 @pytest.fixture(scope="module")
@@ -105,3 +106,16 @@ def test_how_the_api_answered() -> None:
 def test_a_node_that_was_not_asked_has_no_voice() -> None:
     """Recordings without API say nothing of it."""
     assert own_voices(load(STARTS.parent / "nodeos-v4" / "heap")) == ()
+
+
+def test_a_probe_of_delay_says_what_was_asked_and_no_cost_of_an_agent() -> None:
+    """Two operations of one probe are told apart, at any width; an agent that was not there cost nothing."""
+    tables = load(SAMPLES / "latency" / "stream" / "before")
+    rows = summarize(tables)
+    for width in (80, 200):
+        out = io.StringIO()
+        render(tables, rows, Console(file=out, width=width, force_terminal=True, color_system=None))
+        assert "behind the fastest 127.0.0.1:" in out.getvalue()
+        assert "since its stamp 127.0.0.1:" in out.getvalue()
+        assert "Cost of the sampling" not in out.getvalue()
+        assert ". (latency-host-busy)" not in out.getvalue()
