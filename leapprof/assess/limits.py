@@ -1,6 +1,6 @@
 """Findings: what limits this comparison, from the recordings themselves."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from leapprof.analysis.verdict import TOO_SHORT_S
@@ -8,6 +8,7 @@ from leapprof.analysis.windows import LARGEST_WARM_UP_SHARE, change_point, drift
 from leapprof.assess.material import Material, info, warning
 from leapprof.assess.sides import CutSide
 from leapprof.model import Event, Finding, Gap, Grade, MetricComparison, Severity, evidence
+from leapprof.model.recording import REBOOTED
 from leapprof.units import DAY_S, NS_PER_S, format_duration, format_value
 
 RESTART_KINDS = frozenset({"nodeos-restarted", "nodeos-started", "nodeos-stopped", "reboot"})
@@ -21,7 +22,7 @@ def limits(material: Material) -> Iterator[Finding]:
     """Yield one finding per thing that limits what may be concluded."""
     for side in material.sides:
         yield from _window(side)
-        yield from _gaps(side)
+        yield from gaps_in_window(side)
         yield from _events(side)
         yield from _kept(side)
     yield from _missing(material)
@@ -58,7 +59,7 @@ def _window(cut: CutSide) -> Iterator[Finding]:
         )
 
 
-def _gaps(cut: CutSide) -> Iterator[Finding]:
+def gaps_in_window(cut: CutSide) -> Iterator[Finding]:
     """Yield a finding when the window holds gaps that matter."""
     inside = [g for g in cut.side.recording.gaps if _overlaps(g, cut)]
     seconds = sum(g.duration_s for g in inside)
@@ -67,11 +68,18 @@ def _gaps(cut: CutSide) -> Iterator[Finding]:
         found = warning(
             "gaps-in-window",
             f"{cut.side.label}: {len(inside)} gap(s), {format_duration(seconds)} together, lie in the window "
-            f"({', '.join(sorted({g.reason for g in inside}))}); counters went on, levels and CPU were not seen.",
+            f"({', '.join(sorted({g.reason for g in inside}))}); {_meanwhile(inside)}.",
             "Nothing to do if they are short; otherwise look at the connection, or use --spool.",
             evidence=(*evidence("count", gaps=len(inside)), *evidence("s", together=seconds)),
         )
         yield found if severe else replace(found, severity=Severity.INFO)
+
+
+def _meanwhile(gaps: Sequence[Gap]) -> str:
+    """Return what became of the figures in gaps."""
+    if all(g.reason == REBOOTED for g in gaps):
+        return "counters began anew, and nothing was seen"
+    return "counters went on, levels and CPU were not seen"
 
 
 def _overlaps(gap: Gap, cut: CutSide) -> bool:

@@ -6,6 +6,7 @@ from leapprof.analysis.verdict import TOO_SHORT_S
 from leapprof.analysis.windows import hours_covered
 from leapprof.assess.drive_smart import DRIVE, KERNEL, DriveSmart
 from leapprof.assess.folios import large_folio_bytes
+from leapprof.assess.limits import gaps_in_window
 from leapprof.assess.material import info, warning
 from leapprof.assess.sides import CutSide
 from leapprof.model import Device, DeviceKind, Finding, Nodeos, Severity
@@ -32,6 +33,7 @@ def wear_findings(
     """Return what limits a forecast and what to try, warnings first; it stands on so many seconds of counters."""
     found = [
         *_short(side, covered_s),
+        *gaps_in_window(side),
         *_folios(side),
         *_restarts(side, costs),
         *_growth(devices),

@@ -293,6 +293,15 @@ def test_a_clock_that_was_set_back_hides_no_event_and_no_gap():
     assert {"clock-step-in-window", "gaps-in-window"} <= codes(found)
 
 
+def test_no_counter_goes_on_over_a_reboot():
+    """A gap in which the host was booted again holds no bytes that any counter knows."""
+    booted = replace(LOST, reason="host-rebooted")
+    for gap, said in ((LOST, "counters went on"), (booted, "counters began anew")):
+        found = compare(*pair(seconds=1800, before={"gaps": (gap,)}))
+        (finding,) = [f for f in found.findings if f.code == "gaps-in-window"]
+        assert said in finding.message
+
+
 def test_another_filesystem_is_named_in_finding_and_headline():
     """The same state on xfs after: the drive's writes may be its doing."""
     before, after = pair(seconds=1800)

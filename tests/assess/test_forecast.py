@@ -10,11 +10,12 @@ from leapprof.assess.forecast import ForecastOptions, forecast
 from leapprof.endurance.ratings import Rating
 from leapprof.endurance.smart import SmartReading
 from leapprof.errors import NotEnoughDataError
-from leapprof.model import Device, DeviceKind, Finding, Severity, Swap, Topology
+from leapprof.model import Device, DeviceKind, Finding, Gap, Severity, Swap, Topology
 from tests.support.recordings import (
     DRIVE,
     MOUNT,
     PARTITION,
+    START_WALL_NS,
     counter,
     level,
     made,
@@ -68,6 +69,15 @@ def test_a_year_is_as_uncertain_as_in_compare():
     (drive,) = forecast(sides[0]).devices
     row = next(w for w in compare(*sides).wear if w.device == drive.device)
     assert drive.steady_ci95 == row.before.ci95
+
+
+def test_a_gap_is_said_of_a_year_too():
+    """What was written in it is known in sum alone."""
+    lost = Gap(
+        start_ns=2000 * 10**9, end_ns=2600 * 10**9, start_wall_ns=START_WALL_NS + 1000 * 10**9,
+        end_wall_ns=START_WALL_NS + 1600 * 10**9, reason="connection-lost",
+    )  # fmt: skip
+    assert "gaps-in-window" in codes(forecast(made(seconds=3600, gaps=(lost,))))
 
 
 def test_nothing_written_is_no_certainty_of_nothing():
