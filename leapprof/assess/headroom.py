@@ -17,6 +17,7 @@ CPU = "host.cpu_percent"
 PEERS = "chain.peers_in"
 USUAL = (0.05, 0.95)
 SHOWN = 2
+WHOLE_PERCENT = 100.0
 ASSUMPTION = (
     "all CPU grows in proportion to the number of incoming peers, and chain load, memory and network stay "
     "as they were: CPU that does not depend on peers leaves more room, anything else that gets scarce less"
@@ -50,9 +51,10 @@ class Projection:
         return Interval(low=middle * max(1 - self.share, 0.0), high=middle * (1 + self.share))
 
     def percent_at(self, clients: int) -> Interval:
-        """Return the utilisation that this number of peers would bring."""
+        """Return the utilisation that this number of peers would bring; no host is busier than wholly."""
         middle = clients * self.cpu_percent.value / ((self.peers.low + self.peers.high) / 2)
-        return Interval(low=middle * max(1 - self.share, 0.0), high=middle * (1 + self.share))
+        low, high = middle * max(1 - self.share, 0.0), middle * (1 + self.share)
+        return Interval(low=min(low, WHOLE_PERCENT), high=min(high, WHOLE_PERCENT))
 
 
 def headroom(rows: Sequence[Row], target_percent: float | None = None) -> Headroom | None:

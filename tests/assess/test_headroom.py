@@ -22,6 +22,11 @@ def test_what_a_number_of_peers_would_bring():
         assert (found.low, found.high) == pytest.approx(expected, abs=0.4)
 
 
+def test_no_number_of_peers_makes_a_host_busier_than_wholly():
+    """600 peers would want twice what there is."""
+    assert PUBLISHED.percent_at(600) == Interval(low=100.0, high=100.0)
+
+
 def test_uncertain_cpu_widens_the_interval():
     """Both parts count, by squares."""
     wide = Projection(
