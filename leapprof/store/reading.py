@@ -31,8 +31,15 @@ _KEY_COLUMNS = frozenset({"seq", "boottime_ns", "wall_ns", "boot"})
 _READERS = 2
 
 
-def open_parquet(path: Path) -> "pa.parquet.ParquetFile":
-    """Return a sealed file, opened; its texts are words of a dictionary, each kept once however often it stands there.
+def open_parquet(
+    path: Path, texts: Sequence[str] = (), metadata: "pa.parquet.FileMetaData | None" = None
+) -> "pa.parquet.ParquetFile":
+    """Return a sealed file, opened.
+
+    Args:
+        path: of the file.
+        texts: columns that are read as words of a dictionary: each is kept once, however often it stands there.
+        metadata: of the file, where it is known.
 
     Raises:
         StoreError: it is truncated or foreign.
@@ -40,12 +47,9 @@ def open_parquet(path: Path) -> "pa.parquet.ParquetFile":
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    # Read ahead by other threads, what is some kilobytes takes longer.
-    opened = partial(pq.ParquetFile, pa.OSFile(str(path)), pre_buffer=False)
-    with _refused(path):
-        file = opened()
-        texts = [column.name for column in file.schema_arrow if pa.types.is_string(column.type)]
-        return opened(metadata=file.metadata, read_dictionary=texts) if texts else file
+    with _refused(path):  # read ahead by other threads, what is some kilobytes takes longer
+        source = pa.OSFile(str(path))
+        return pq.ParquetFile(source, metadata=metadata, read_dictionary=list(texts), pre_buffer=False)
 
 
 @contextmanager
@@ -93,13 +97,18 @@ def _read_file(path: Path, columns: Sequence[str] | None, wheres: Sequence[Where
 
 def _decoded(path: Path, columns: Sequence[str] | None, wheres: Sequence[Where]) -> "pa.Table":
     """Return the row groups of a file that may hold rows of the subjects."""
+    import pyarrow as pa
+
     file = open_parquet(path)
-    wanted = None if columns is None else frozenset(columns)
-    names = [f.name for f in file.schema_arrow if wanted is None or f.name in wanted or _always(f)]
+    kinds = dict(zip(file.schema_arrow.names, file.schema_arrow.types, strict=True))
+    texts = [name for name, kind in kinds.items() if kind == pa.string()]
+    wanted = _KEY_COLUMNS.union(texts, kinds if columns is None else columns)
+    names = [name for name in kinds if name in wanted]
     groups = list(_text_chunks(file))
     _check_size(path, file.metadata.num_rows, len(names), list(chain.from_iterable(groups)))
     some = [n for n, chunks in enumerate(groups) if _may_hold(chunks, wheres)]
-    return file.read_row_groups(some, columns=names, use_threads=False)
+    opened = open_parquet(path, texts, file.metadata) if texts else file
+    return opened.read_row_groups(some, columns=names, use_threads=False)
 
 
 def _may_hold(chunks: "Sequence[pa.parquet.ColumnChunkMetaData]", wheres: Sequence[Where]) -> bool:
@@ -141,29 +150,20 @@ def _text_chunks(file: "pa.parquet.ParquetFile") -> "Iterator[list[pa.parquet.Co
         yield [group.column(n) for n in texts]
 
 
-def _always(wanted: "pa.Field") -> bool:
-    import pyarrow as pa
-
-    return wanted.name in _KEY_COLUMNS or pa.types.is_dictionary(wanted.type)
-
-
 def _ours(data: "pa.Table") -> "pa.Table":
     """Return the columns that are integers or words, all integers of 64 bits."""
     import pyarrow as pa
 
     number, word = pa.int64(), pa.dictionary(pa.int32(), pa.string())
-    for column in data.itercolumns():
-        for words in column.chunks if column.type == word else ():
-            words.dictionary.validate(full=True)  # else what is no UTF-8 would be found late
-    if all(kind in (number, word) for kind in data.schema.types) and _are_unique(data.column_names):
-        return data
-    named = zip(data.column_names, data.columns, strict=True)
-    found = {n: c.cast(number) if pa.types.is_integer(c.type) else c for n, c in named}
-    return pa.table({name: column for name, column in found.items() if column.type in (number, word)})
-
-
-def _are_unique(names: Sequence[str]) -> bool:
-    return len(set(names)) == len(names)
+    names, kinds = data.column_names, data.schema.types
+    if len(set(names)) != len(names) or any(kind not in (number, word) for kind in kinds):
+        named = zip(names, data.columns, strict=True)
+        found = {name: c.cast(number) if pa.types.is_integer(c.type) else c for name, c in named}
+        return _ours(pa.table({name: c for name, c in found.items() if c.type in (number, word)}))
+    for name in (name for name, kind in zip(names, kinds, strict=True) if kind == word):
+        for words in data.column(name).chunks:
+            words.dictionary.to_pylist()  # else what is no UTF-8 would be found late
+    return data
 
 
 def _rows_of(data: "pa.Table", where: Where) -> "pa.Table":
