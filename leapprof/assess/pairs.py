@@ -240,8 +240,8 @@ def _first_sentence(pairs: Sequence[Comparison]) -> str:
     if len(pairs) >= FEWEST_PAIRS:
         return f"{len(pairs)} pairs of alternating phases: intervals are over the pairs."
     return (
-        f"{len(pairs)} pairs of alternating phases, of {FEWEST_PAIRS} that tell how runs differ: intervals are within "
-        "these runs."
+        f"{len(pairs)} pairs of alternating phases: {FEWEST_PAIRS} or more would tell how runs differ, so intervals "
+        "are those within these runs."
     )
 
 

@@ -2,7 +2,7 @@
 
 Partitions lie on disks that are counted themselves and are left out. Device-mapper, md and bcache devices lie on
 drives that are counted too: with one drive it is the one below them; with several nobody knows, so they are kept in
-the tables and left out of the topology. NVMe paths (nvme0c0n1) count only where their head is silent (atop PR #157).
+the tables and left out of the topology. NVMe paths (nvme0c0n1) count only where their head is silent (as in atop).
 """
 
 from collections.abc import Mapping

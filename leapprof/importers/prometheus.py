@@ -191,7 +191,7 @@ def _read_disks(server: Server, target: Target, scrapes: Scrapes, parts: _Parts)
 
 
 def _is_4kn(columns: Mapping[str, NDArray[np.float64]], versions: list[str]) -> bool:
-    """Return whether bytes were counted with the drive's own sector: node_exporter before 1.4 (its #2310).
+    """Return whether bytes were counted with the drive's own sector: node_exporter before 1.4.
 
     On a 4Kn drive a sector of diskstats was taken for 4096 bytes, and such a drive moves 8 of them at a time: all
     counts are multiples of 32 KiB, which no drive of 512-byte sectors keeps up.
@@ -221,7 +221,7 @@ def _add_nodeos(name: str, columns: Columns, scrapes: Scrapes, parts: _Parts) ->
         parts.events += _restarts(name, columns["start_ticks"], scrapes)
     io_columns = [c for c in ("io_read_bytes_total", "io_write_bytes_total") if c in columns]
     if io_columns and not any(np.nansum(columns[c]) > 0 for c in io_columns):
-        for column in io_columns:  # process-exporter shows 0 where /proc/PID/io is refused (its #143)
+        for column in io_columns:  # process-exporter shows 0 where /proc/PID/io is refused
             del columns[column]
     parts.nodeos[name] = Nodeos(id=name, pid=0, start_ticks=0)
     parts.blocks.append(

@@ -2,7 +2,7 @@
 
 sar prints averages over intervals, with two decimals; the kernel's counters are gone. ``%usr`` of the long form
 leaves out guest time, which the kernel counts within user (sar(1)). A locale with decimal commas makes sadf print no
-valid JSON (sysstat issue #128): ``51,01`` is read as 51.01.
+valid JSON: ``51,01`` is read as 51.01.
 """
 
 import json

@@ -72,7 +72,7 @@ TABLES: dict[str, TableColumns] = {
 }
 
 # Counters that may go down without a reset: iowait and idle (proc(5)), fields in ms that wrap at 2^32
-# (elastic/beats #30480), sums over living threads or children, and counters of the agent itself.
+# (seen in Metricbeat), sums over living threads or children, and counters of the agent itself.
 _MAY_FALL = ("_ms_total", "cpu_iowait_ticks_total", "cpu_idle_ticks_total", "frames_dropped_total")
 
 

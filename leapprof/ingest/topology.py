@@ -130,7 +130,7 @@ def _without_second_paths(devices: dict[str, Device], files: Mapping[str, BlockF
 def _below_silent_heads(devices: dict[str, Device], texts: Mapping[str, str]) -> dict[str, Device]:
     """Count the paths where the kernel does not count at the head.
 
-    Older kernels account NVMe multipath I/O to the paths alone, and the head stays at 0 (atop PR #157).
+    Older kernels account NVMe multipath I/O to the paths alone, and the head stays at 0 (as in atop).
     """
     try:
         counters = parse_diskstats(texts.get("/proc/diskstats", ""))

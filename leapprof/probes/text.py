@@ -55,7 +55,7 @@ def keyed_integers(text: str, names: Mapping[str, str], probe: str) -> dict[str,
 def keyed_kilobytes(text: str, names: Mapping[str, str], probe: str) -> dict[str, int | None]:
     """Return the bytes of ``Key:  value kB`` lines, under our names; other lines are skipped.
 
-    The kernel's kB is 1024 bytes (proc(5)). A missing blank after the colon is tolerated (psutil #2809).
+    The kernel's kB is 1024 bytes (proc(5)). A missing blank after the colon is tolerated (psutil met such kernels).
 
     Raises:
         ParseError: a wanted key without an integer in kB.

@@ -1,7 +1,7 @@
 """Wear computations that went wrong in the wild, each with the right answer.
 
-Inputs are from public issue threads of smartctl_exporter (#122), scrutiny (#93, #460), CrystalDiskInfo (#129),
-libatasmart (#5), smartmontools (#13, #537), smart-sniffer (#7), zbx-smartctl (#148) and others.
+Inputs are from public issue threads of smartctl_exporter, scrutiny, CrystalDiskInfo,
+libatasmart, smartmontools, smart-sniffer, zbx-smartctl and others.
 """
 
 import json
@@ -184,7 +184,7 @@ def test_exact_integers_come_from_the_text_form() -> None:
 
 
 def test_a_rated_drive_in_a_database_with_a_wrong_name_is_told_by_its_statistics() -> None:
-    """Toshiba HK4R (smartmontools #312): named LBAs, counted in 32 MiB; Device Statistics know better."""
+    """Toshiba HK4R (smartmontools): named LBAs, counted in 32 MiB; Device Statistics know better."""
     sectors = 3_146_000 * 32 * 2**20 // 512
     statistics = {
         "pages": [{"number": 1, "table": [{"offset": 24, "value": sectors, "flags": {"valid": True}}]}]
@@ -196,7 +196,7 @@ def test_a_rated_drive_in_a_database_with_a_wrong_name_is_told_by_its_statistics
 
 
 def test_unknown_attributes_of_a_new_drive_are_no_wear() -> None:
-    """Patriot P120 (scrutiny #179, #460): 177, 231, 232, 233 of a drive that smartctl does not know."""
+    """Patriot P120 (scrutiny): 177, 231, 232, 233 of a drive that smartctl does not know."""
     reading = parse_smart(
         ata_document(
             (177, "Wear_Leveling_Count", 35, 35),
@@ -215,7 +215,7 @@ def test_spare_space_is_no_wear() -> None:
 
 
 def test_flash_and_host_writes_are_two_numbers_in_two_units() -> None:
-    """Samsung (netdata PR #10872): 249 is flash in GiB, 241 the host's sectors."""
+    """Samsung (netdata): 249 is flash in GiB, 241 the host's sectors."""
     reading = parse_smart(
         ata_document((241, "Total_LBAs_Written", 99, 1_000_000_000), (249, "NAND_Writes_1GiB", 100, 900))
     )
@@ -225,13 +225,13 @@ def test_flash_and_host_writes_are_two_numbers_in_two_units() -> None:
 
 
 def test_lbas_are_not_gigabytes() -> None:
-    """Openhardwaremonitor #871: a raw LBA count of 9,692,132,473 is 4.96 TB and no number of GB."""
+    """Openhardwaremonitor: a raw LBA count of 9,692,132,473 is 4.96 TB and no number of GB."""
     reading = parse_smart(ata_document((241, "Total_LBAs_Written", 99, 9_692_132_473)))
     assert reading.host_written_bytes == 9_692_132_473 * 512
 
 
 def test_a_rate_in_binary_units_is_another_rate() -> None:
-    """Erigon #23199: 3.1 TiB in 4 d 17 h are 8.379 MB/s, 723.9 GB a day; 104 TB in 987 h are 29.27 MB/s."""
+    """Erigon: 3.1 TiB in 4 d 17 h are 8.379 MB/s, 723.9 GB a day; 104 TB in 987 h are 29.27 MB/s."""
     rate = 3.1 * 2**40 / (4 * DAY_S + 17 * 3600)
     assert rate == pytest.approx(8.379e6, rel=1e-3)
     assert rate * DAY_S == pytest.approx(723.9e9, rel=1e-3)
