@@ -1,5 +1,6 @@
 """How long the commands take on long recordings, and how that grows with their length."""
 
+import json
 import os
 import tempfile
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from benchmarks.program import Run, best, words_of
 from leapprof.assess.load import load
 from leapprof.model import Column, Recording, Table
 from leapprof.store.manifest import write_manifest
-from leapprof.store.segments import SegmentRange, write_segment
+from leapprof.store.segments import SegmentRange, concatenate, select, write_segment
 from leapprof.units import NS_PER_S
 
 TITLE = "Speed"
@@ -22,7 +23,10 @@ SAMPLE = Path(__file__).parent.parent / "samples" / "nodeos-v5-long"
 SEGMENT_S, DAY_S = 3600, 86_400
 DAYS = (1, 2, 4, 8)
 WEEK_DAYS = 7
+NEIGHBOUR = "nodeos-2"
+DRIVES = ("nvme0n1", "nvme1n1")
 HELP_S, SHOW_S, COMPARE_S, COMPARE_GB = 0.3, 1.5, 5.0, 1.5
+FEWEST_METRICS = 60
 LINEAR = 1.25
 _EVERY_SAMPLE = "nothing derived is stored: each sample is decoded, made a rate and ranked anew"
 
@@ -35,7 +39,8 @@ def measure(*, long: bool) -> Section:
         figures = list(_figures(Path(folder)))
     text = (
         "Recordings of days at 1 Hz, made by repeating the tables of a real one (samples/nodeos-v5-long, a segment an "
-        "hour, counters going on); each command as a program of its own, the quickest of two runs."
+        "hour, counters going on), with its nodeos twice and two drives more; each command as a program of its own, "
+        "the quickest of two runs."
     )
     tail = (
         "Not measured: sadf, pmlogsummary and pmdiff on data of the same size: neither sysstat nor pcp can make a "
@@ -57,7 +62,8 @@ def _figures(directory: Path) -> Iterator[Figure]:
     yield at_most("show, 7 days", _checked(shown).elapsed_s, "s", SHOW_S, note)
     compared = best(_compare(before, after, directory), 2)
     note = f"{compared.cpu_s:.1f} s of CPU on two cores; {_EVERY_SAMPLE}"
-    yield at_most("compare, 2 × 7 days", _checked(compared).elapsed_s, "s", COMPARE_S, note)
+    what = f"compare, 2 × 7 days, {_metrics(directory)} metrics"
+    yield at_most(what, _checked(compared).elapsed_s, "s", COMPARE_S, note)
     yield at_most("compare, 2 × 7 days, memory", compared.memory_bytes / 1e9, "GB", COMPARE_GB)
     elapsed = {}
     for days in DAYS:
@@ -80,6 +86,15 @@ def _compare(before: Path, after: Path, directory: Path) -> list[str]:
     return words_of("compare", before, after, "--out", directory / "reports", "--across")
 
 
+def _metrics(directory: Path) -> int:
+    """Return how many metrics the reports hold."""
+    report = next((directory / "reports").glob("*/report.json"))
+    count = len(json.loads(report.read_text(encoding="utf-8"))["metrics"])
+    if count < FEWEST_METRICS:
+        raise RuntimeError(f"a comparison of {count} metrics is none of {FEWEST_METRICS}")
+    return count
+
+
 def _checked(run: Run) -> Run:
     if run.status != 0:
         raise RuntimeError(f"a command ended with {run.status}")
@@ -90,12 +105,12 @@ def make_recording(sample: Path, path: Path, days: int) -> None:
     """Write a recording of so many days that repeats a real one."""
     loaded = load(sample)
     stored = {name: loaded.stored.read(name) for name in loaded.table_names}
-    tables = {name: _whole_hour(table) for name, table in stored.items() if table is not None}
+    tables = {name: _whole_hour(_larger(table)) for name, table in stored.items() if table is not None}
     growths = {name: _growths(table) for name, table in tables.items()}
     host = tables["host"]
     start_ns = int(host.integers["wall_ns"].values[0])
     path.mkdir(mode=0o700)
-    _write_manifest(path, loaded.manifest, start_ns, days)
+    _write_manifest(path, _larger_host(loaded.manifest), start_ns, days)
     for number in range(days * DAY_S // SEGMENT_S):
         shifted = [_shifted(table, growths[name], number) for name, table in tables.items()]
         first = number * SEGMENT_S
@@ -106,6 +121,34 @@ def make_recording(sample: Path, path: Path, days: int) -> None:
             last_wall_ns=start_ns + (first + SEGMENT_S - 1) * NS_PER_S,
         )
         write_segment(path, number + 1, shifted, covered)
+
+
+def _larger_host(manifest: Recording) -> Recording:
+    """Return a host with a second nodeos and more drives: copies of those that are there."""
+    nodeos, topology = manifest.nodeos[0], manifest.topology
+    drive = next(device for device in topology.devices if not device.parents)
+    drives = (replace(drive, name=name, major_minor=f"259:{i}", mounts=()) for i, name in enumerate(DRIVES))
+    return replace(
+        manifest,
+        nodeos=(nodeos, replace(nodeos, id=NEIGHBOUR, pid=nodeos.pid + 1)),
+        topology=replace(topology, devices=(*topology.devices, *drives)),
+    )
+
+
+def _larger(table: Table) -> Table:
+    """Return a table of the larger host."""
+    copies = []
+    if "device" in table.texts:
+        copies = [_renamed(table, "device", "vda", name) for name in DRIVES]
+    elif "nodeos" in table.texts:
+        copies = [_renamed(table, "nodeos", "nodeos", NEIGHBOUR)]
+    return concatenate(table.name, [table, *copies])
+
+
+def _renamed(table: Table, column: str, old: str, new: str) -> Table:
+    """Return the rows of one subject under another name."""
+    own = select(table, {column: old})
+    return replace(own, texts={**own.texts, column: np.full(own.rows, new, dtype=object)})
 
 
 def _write_manifest(path: Path, manifest: Recording, start_ns: int, days: int) -> None:
