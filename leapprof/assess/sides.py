@@ -198,8 +198,7 @@ class _Liveness:
 def _liveness(tables: CachedTables, clock: Samples, whole: Span) -> _Liveness | None:
     """Return when the compared nodeos was live; None when stages cannot be told."""
     subjects = [{"nodeos": nodeos.id} for nodeos in tables.manifest.nodeos]
-    tables.prepare("chain", subjects)
-    tables.prepare("nodeos", subjects)
+    tables.prepare("chain", subjects)  # of nodeos itself, all at once would take the memory of all twice
     found = [_live_of(tables, nodeos.id, clock) for nodeos in tables.manifest.nodeos]
     known = [f for f in found if f is not None]
     if not known:
