@@ -20,7 +20,7 @@ from leapprof.assess.compute import Context, Measured
 from leapprof.assess.metrics import FLOW_UNITS, MetricSpec
 from leapprof.assess.samples import Samples, read_samples
 from leapprof.assess.sides import CutSide, Stretches
-from leapprof.model import BatchMeans, Estimate, Interval, Nodeos, Series
+from leapprof.model import BatchMeans, Column, Estimate, Interval, Nodeos, Series
 
 DEFAULT_PAGE_BYTES = 4096
 NO_GAPS = 0.999
@@ -39,7 +39,8 @@ class MeasuredSide:
         largest_burst: size of the largest sample of a rate, in the metric's unit times seconds.
         spread: of its half-minute means, as a share of their mean; 0 for levels and what comes in bursts.
         hours: of a flow by the hours of the day, from a window of a day on that saw them all.
-        lower_bound: a counter was reset inside the window, so the total is a lower bound.
+        lower_bound: a counter went back inside the window without another boot or process, so the total is a lower
+            bound.
     """
 
     estimate: Estimate
@@ -201,14 +202,22 @@ def batches_within(series: Series, side: CutSide) -> BatchMeans | None:
 def _total(measured: Measured, side: CutSide, samples: Samples) -> tuple[float | None, bool]:
     """Return the mean rate from the whole counter, and whether it is a lower bound.
 
-    With stretches taken out, the counter holds what was counted in them too: then the samples decide.
+    With stretches taken out, the counter holds what was counted in them too: then the samples decide. Another boot or
+    process has counters of its own: it loses no rate.
     """
-    total = measured.total(samples, _rows_with_ends(samples, side.span))
-    if total is None:
+    keep = _rows_with_ends(samples, side.span)
+    total = measured.total(samples, keep)
+    if total is None or measured.counter is None:
         return None, False
-    if side.left_out.any:
-        return None, total.lower_bound
-    return total.per_s, total.lower_bound
+    lower_bound = total.lower_bound and went_back(samples, measured.counter, keep)
+    return None if side.left_out.any else total.per_s, lower_bound
+
+
+def went_back(samples: Samples, column: Column, keep: slice = slice(None)) -> bool:
+    """Return whether a counter went down although no other boot or process began."""
+    present = column.present[keep]
+    values, begun = column.values[keep][present], np.cumsum(samples.breaks[keep])[present]
+    return bool(np.any((np.diff(values) < 0) & (np.diff(begun) == 0)))
 
 
 def _rows_with_ends(samples: Samples, span: Span) -> slice:

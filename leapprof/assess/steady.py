@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from leapprof.assess.measure import MeasuredSide, measure, reading_of
+from leapprof.assess.measure import MeasuredSide, measure, reading_of, went_back
 from leapprof.assess.metrics import spec_of
 from leapprof.assess.restarts import RestartWindow
-from leapprof.assess.samples import RecordingTables, Samples, read_samples
+from leapprof.assess.samples import RecordingTables, read_samples
 from leapprof.assess.sides import CutSide, Stretches, WindowChoice, cut_side
 from leapprof.model import Interval
 
@@ -107,16 +107,6 @@ def steady_writes(
         bytes_per_s=found.estimate.mean,
         ci95=found.estimate.ci95 if found.estimate.mean > 0 else None,
         covered_s=found.estimate.covered_seconds,
-        lower_bound=_went_back(samples, spec.columns),
+        lower_bound=any(went_back(samples, samples.columns[name]) for name in spec.columns),
         measured=found,
     )
-
-
-def _went_back(samples: Samples, columns: Sequence[str]) -> bool:
-    """Return whether a counter went down although no other boot began."""
-    for name in columns:
-        column = samples.columns[name]
-        values, boots = column.values[column.present], np.cumsum(samples.breaks)[column.present]
-        if bool(np.any((np.diff(values) < 0) & (np.diff(boots) == 0))):
-            return True
-    return False

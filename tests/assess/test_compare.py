@@ -293,6 +293,20 @@ def test_a_clock_that_was_set_back_hides_no_event_and_no_gap():
     assert {"clock-step-in-window", "gaps-in-window"} <= codes(found)
 
 
+def test_another_boot_makes_no_lower_bound_and_a_counter_that_went_back_does():
+    """A rate loses nothing to a reboot; a drive that was plugged in anew within a boot had written more."""
+    for reboots, said in ((1, False), (0, True)):
+        before, after = pair(seconds=1800)
+        for rows in before.tables.values():
+            late = rows.integers["boottime_ns"].values >= 1900 * NS
+            rows.integers["boot"].values[late] = reboots
+            if "write_sectors_total" in rows.integers:
+                rows.integers["write_sectors_total"].values[late] -= 1_000_000
+        found = compare(before, after)
+        assert ("counter-reset" in codes(found)) is said
+        assert ("lower bound" in found.wear[0].note) is said
+
+
 def test_no_counter_goes_on_over_a_reboot():
     """A gap in which the host was booted again holds no bytes that any counter knows."""
     booted = replace(LOST, reason="host-rebooted")
