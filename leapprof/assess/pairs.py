@@ -15,6 +15,7 @@ from leapprof.analysis.verdict import GRADES, Traits, settle
 from leapprof.assess.compare import compare
 from leapprof.assess.confounders import beside
 from leapprof.assess.material import CompareOptions, info
+from leapprof.assess.measure import HIGHEST_PERCENT
 from leapprof.assess.metrics import SubjectKind, spec_of
 from leapprof.assess.samples import RecordingTables
 from leapprof.assess.texts import headline
@@ -25,6 +26,7 @@ from leapprof.model import (
     Estimate,
     Finding,
     Grade,
+    Interval,
     MetricComparison,
     RunPair,
     WearComparison,
@@ -153,8 +155,16 @@ def _runs(of: Sequence[MetricComparison]) -> RunPair:
         before=before,
         after=after,
         difference=tuple(_standing(m) for m in of),
-        between=between_pairs([_standing(m).value for m in of]),
+        between=_possible(between_pairs([_standing(m).value for m in of]), of[0].unit),
     )
+
+
+def _possible(effect: Effect, unit: str) -> Effect:
+    """Return an effect whose interval does not exceed what can be: no share moves by more than 100 points."""
+    if unit != "percent" or effect.ci95 is None:
+        return effect
+    low, high = max(effect.ci95.low, -HIGHEST_PERCENT), min(effect.ci95.high, HIGHEST_PERCENT)
+    return replace(effect, ci95=Interval(low=low, high=high))
 
 
 def _standing(metric: MetricComparison) -> Effect:

@@ -6,6 +6,7 @@ from leapprof.assess.pairs import combined, compare_pairs
 from leapprof.errors import ConfigError
 from leapprof.model import Grade, Verdict
 from tests.support.recordings import NS, START_WALL_NS, made, noisy
+from tests.support.sample_comparisons import comparison
 
 SECONDS = 6600
 
@@ -67,3 +68,9 @@ def test_order_of_the_arguments_does_not_matter_but_phases_have_to_alternate():
     with pytest.raises(ConfigError, match="do not alternate"):
         compare_pairs([runs[0], run(4, 0.5, 9), runs[1], runs[3]])
     assert combined
+
+
+def test_no_share_moves_by_more_than_a_hundred_points():
+    """The captured runs on a busy machine: -34 points from two pairs is no interval of -485 to +417."""
+    (cpu,) = [r for r in comparison("standin-abab").run_pairs if r.name == "host.cpu_percent"]
+    assert (cpu.between.ci95.low, cpu.between.ci95.high) == (-100.0, 100.0)
