@@ -10,9 +10,10 @@ from leapprof.units import format_duration
 
 def dry_run_lines(playbook: Playbook) -> tuple[str, ...]:
     """Return what `leapprof run --dry-run` prints."""
+    hosts = "1 host" if len(playbook.hosts) == 1 else f"{len(playbook.hosts)} hosts"
     lines = [
         playbook.title,
-        f"design {playbook.design}, {len(playbook.hosts)} host(s), up to {playbook.max_parallel} changed at once",
+        f"design {playbook.design}, {hosts}, up to {playbook.max_parallel} changed at once",
         "",
     ]
     elapsed_s, is_exact = 0.0, True

@@ -166,7 +166,7 @@ def _row(one: FleetVerdict, hosts: Sequence[HostDifference]) -> FleetRow:
         after=text.value_text(one.after_mean, unit),
         difference=effect_figure(effect, unit),
         beyond=f"beyond {controls} control{'s' if controls > 1 else ''}" if controls else "",
-        between=f"{text.value_text(summary.tau, unit)} (I² {100 * summary.i2:.0f} %)"
+        between=f"{text.signed_text(summary.tau, unit).removeprefix('+')} (I² {100 * summary.i2:.0f} %)"
         if summary
         else text.ABSENT,
         one_more=text.signed_interval_text(ahead, unit) or text.ABSENT,
@@ -206,7 +206,7 @@ def _host(one: HostComparison, folders: Folders, *, is_control: bool) -> HostRow
     return HostRow(
         host=text.clean(one.host),
         folder=folders.get((one.host, is_control), ""),
-        title=text.clean(comparison.title),
+        title=text.clean(comparison.title.removeprefix(f"{one.host}: ")),
         compared=f"{lengths[0]} before, {lengths[1]} after",
         verdicts=", ".join(f"{VERDICT_SIGNS[v]} {counted[v]} {v.value}" for v in Verdict if counted[v]),
         warnings=str(sum(f.severity != "info" for f in comparison.findings)),

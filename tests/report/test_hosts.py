@@ -129,3 +129,12 @@ def test_few_hosts_say_what_is_missing(count):
     rows = hosts_view(compared(tuple("abc")[:count]), {}).rows
     assert all((row.one_more == "–") == (count < 3) for row in rows)
     assert all((row.difference.interval == "") == (count < 2) for row in rows)
+
+
+def test_a_host_is_named_once_in_its_line_and_its_spread_is_in_points() -> None:
+    """The title of its report begins with its name, which stands beside it already."""
+    view = hosts_view(compared(tuple("abc")), {})
+    assert [host.title for host in view.hosts if host.title.startswith(host.host + ":")] == []
+    cpu = next(row for row in view.rows if row.name == "host.cpu_percent")
+    assert "points" in cpu.between
+    assert "+" not in cpu.between
