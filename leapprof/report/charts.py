@@ -26,6 +26,7 @@ MIN_POINTS_A_SERIES = 100
 _TIME_UNITS = ((2 * units.DAY_S, units.DAY_S, "d"), (2 * 3600, 3600, "h"), (120, 60, "min"), (0, 1, "s"))
 _DECIMAL = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
 _BINARY = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
+_SHORT_TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 _UNIT_TEXT = {"percent": "%", "s": "s", "cores": "cores", "per_s": "/s", "count": "", "years": "years"}
 _SERIES_SHARE = 0.76
 _MOVED = frozenset({Verdict.IMPROVED, Verdict.REGRESSED, Verdict.CHANGED})
@@ -77,12 +78,14 @@ class DrawnChart:
 
 def value_scale(unit: str, largest: float) -> ValueScale:
     """Return the scale in which values up to largest are read without many digits."""
-    steps = {"bytes": _BINARY, "bytes_per_s": _DECIMAL}.get(unit, ())
-    suffix = {"bytes": "", "bytes_per_s": "B/s"}.get(unit, _UNIT_TEXT.get(unit, text.clean(unit, 20)))
+    steps = {"bytes": _BINARY, "bytes_per_s": _DECIMAL, "s": _SHORT_TIMES}.get(unit, ())
+    suffix = {"bytes": "", "bytes_per_s": "B/s", "s": ""}.get(
+        unit, _UNIT_TEXT.get(unit, text.clean(unit, 20))
+    )
     for factor, name in steps:
         if largest >= factor:
             return ValueScale(factor=float(factor), unit=name + suffix)
-    return ValueScale(factor=1.0, unit=suffix or ("B" if unit == "bytes" else ""))
+    return ValueScale(factor=1.0, unit=suffix or {"bytes": "B", "s": "s"}.get(unit, ""))
 
 
 def _largest(*values: NDArray[np.float64]) -> float:

@@ -76,10 +76,11 @@ def test_before_ends_at_the_change_and_after_starts_there():
     [
         ("bytes", 3 * 2**30, 2**30, "GiB"), ("bytes", 5, 1, "B"), ("bytes_per_s", 4.1e6, 10**6, "MB/s"),
         ("bytes_per_s", 5, 1, "B/s"), ("percent", 80, 1, "%"), ("count", 7, 1, ""), ("parsecs", 7, 1, "parsecs"),
+        ("s", 3.2, 1, "s"), ("s", 0.02, 1e-3, "ms"), ("s", 6e-5, 1e-6, "µs"), ("s", 0, 1, "s"),
     ],
 )  # fmt: skip
 def test_values_are_scaled_for_reading(unit, largest, factor, text):
-    """Memory binary, rates decimal."""
+    """Memory binary, rates decimal, delays in the unit that they are said in."""
     scale = value_scale(unit, largest)
     assert (scale.factor, scale.unit) == (factor, text)
 
