@@ -4,7 +4,7 @@ Kinds of series that a node produces, with a mean that is known, in windows from
 very functions that reports use; other methods and other programs' rules see the same draws. Writes docs/coverage.md.
 
     python -m benchmarks.coverage --quick     a tenth of the draws, no week
-    python -m benchmarks.coverage             all draws, some four minutes of two idle cores
+    python -m benchmarks.coverage             all draws, a quarter of an hour of two cores
 """
 
 import argparse
@@ -15,9 +15,9 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.coverage_page import cells, hours_cells, line, page
+from benchmarks.coverage_page import Tables, cells, hours_cells, line, page, quantile_cells
 from benchmarks.families import DAY_S, FAMILIES, HELD_OUT, UNSEEN
-from benchmarks.simulation import report_alarms, simulate
+from benchmarks.simulation import report_alarms, simulate, simulate_quantiles
 
 WEEK_S = 604_800
 OF_A_WEEK = frozenset(
@@ -30,6 +30,8 @@ CLOSE = {("pareto13", 86_400): 1000, ("often", 86_400): 1000}
 """Cells in which another method holds in about 93 of 100: with fewer draws it is chance on which side it is found."""
 REPORT_LENGTHS = (1200, 3600, 21_600)
 REPORT_DRAWS = 400
+QUANTILE_LENGTHS = (6000, 21_600, 86_400)
+QUANTILE_DRAWS = 200
 QUICK_SHARE = 10
 FEWEST_DRAWS = 30
 SEED = 20_000
@@ -39,12 +41,13 @@ EVERY = (*FAMILIES, *HELD_OUT, *UNSEEN)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One cell of the table, or of the reports when family is None."""
+    """One cell of the table, or of that of quantiles, or of the reports when family is None."""
 
     family: int | None
     n: int
     draws: int
     seed: int
+    of_quantiles: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +65,9 @@ def run(job: Job) -> Done:
         alarms = report_alarms(job.n, job.draws, job.seed)
         return Done(job=job, cells=[f"{job.n:,}", f"{job.draws:,}", f"{alarms:.1f}"])
     family = EVERY[job.family]
+    if job.of_quantiles:
+        found = simulate_quantiles(family, job.n, job.draws, job.seed)
+        return Done(job=job, cells=quantile_cells(family, job.n, job.draws, found))
     tally = simulate(family, job.n, job.draws, job.seed)
     part = family.of_day and job.n < DAY_S
     return Done(
@@ -90,8 +96,13 @@ def jobs(share: int) -> list[Job]:
         for j, (n, draws) in enumerate(draws_of(share))
         if n < WEEK_S or EVERY[i].name in OF_A_WEEK
     ]
+    quantiles = [
+        Job(family=i, n=n, draws=QUANTILE_DRAWS // share, seed=SEED + 100 * i + n, of_quantiles=True)
+        for i in range(len(EVERY))
+        for n in QUANTILE_LENGTHS
+    ]
     reports = [Job(family=None, n=n, draws=REPORT_DRAWS // share, seed=SEED + n) for n in REPORT_LENGTHS]
-    return [*found, *reports]
+    return [*found, *quantiles, *reports]
 
 
 def work(share: int) -> list[Done]:
@@ -120,14 +131,15 @@ def main() -> None:
     share = QUICK_SHARE if arguments.quick else arguments.share
     done = work(share)
     first_unseen = len(EVERY) - len(UNSEEN)
-    text = page(
-        options=f" --share {share}" if share > 1 else "",
-        draws=draws_of(share),
-        table=[d.cells for d in done if d.job.family is not None and d.job.family < first_unseen],
-        unseen=[d.cells for d in done if d.job.family is not None and d.job.family >= first_unseen],
+    means = [(d.job.family, d.cells) for d in done if d.job.family is not None and not d.job.of_quantiles]
+    tables = Tables(
+        means=[found for family, found in means if family < first_unseen],
+        unseen=[found for family, found in means if family >= first_unseen],
         hours=[d.hours for d in done if d.hours is not None],
+        quantiles=[d.cells for d in done if d.job.of_quantiles],
         reports=[d.cells for d in done if d.job.family is None],
     )
+    text = page(tables, options=f" --share {share}" if share > 1 else "", draws=draws_of(share))
     arguments.out.write_text(text, encoding="utf-8")
 
 

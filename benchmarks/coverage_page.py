@@ -1,7 +1,8 @@
 """docs/coverage.md: its words and its tables."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,7 +15,9 @@ COLUMNS = (
     "of best", "full", "alarms", "any alarms", "false unchanged", "found", *PROGRAMS,
 )  # fmt: skip
 ENOUGH_DRAWS = 200
+FEWEST_INTERVALS = 50
 """What the sentences speak of."""
+QUANTILE_COLUMNS = ("family", "seconds", "median", "given", "95th", "given", "99th", "given")
 SWINGING = frozenset({"daily", "daily-same", "days"})
 HOURS_COLUMNS = ("family", "seconds", "level", "difference")
 
@@ -57,6 +60,15 @@ HOURS_HEAD = """
 
 The same draws of `daily` and `daily-same`, held against the true level and difference of the hours that were recorded.
 That is what a report says: a year is “if every hour is like these”, and a difference is that of these windows.
+
+"""
+
+QUANTILES_HEAD = """
+## Quantiles
+
+Of the samples of a window: in how many of 100 an interval holds the quantile of the process, and how often one is
+given. A window has to be 20 (median), 80 (95th) or 150 (99th percentile) times the metric's memory; of fewer than
+{least} intervals no percentage is told.
 
 """
 
@@ -172,24 +184,43 @@ def hours_cells(family: Family, n: int, tally: Tally) -> list[str]:
     return [family.name, f"{n:,}", *(shown(share) for share in shares)]
 
 
-def page(
-    *,
-    options: str,
-    draws: Sequence[tuple[int, int]],
-    table: Sequence[Sequence[str]],
-    unseen: Sequence[Sequence[str]],
-    hours: Sequence[Sequence[str]],
-    reports: Sequence[Sequence[str]],
-) -> str:
+def quantile_cells(
+    family: Family, n: int, draws: int, found: Mapping[str, tuple[float | None, float]]
+) -> list[str]:
+    """Return how often the intervals of quantiles hold, and how often they are given."""
+    enough = {name: given * draws / 100 >= FEWEST_INTERVALS for name, (_, given) in found.items()}
+    cells = [
+        (shown(held) if enough[name] else shown(None), shown(given)) for name, (held, given) in found.items()
+    ]
+    return [family.name, f"{n:,}", *(cell for pair in cells for cell in pair)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tables:
+    """Lines of the tables of the page.
+
+    Attributes:
+        means: of the families on which rules were chosen or checked before.
+        unseen: of the others.
+        hours: of the parts of a day.
+        quantiles: of quantiles.
+        reports: of whole reports.
+    """
+
+    means: Sequence[Sequence[str]]
+    unseen: Sequence[Sequence[str]]
+    hours: Sequence[Sequence[str]]
+    quantiles: Sequence[Sequence[str]]
+    reports: Sequence[Sequence[str]]
+
+
+def page(tables: Tables, *, options: str, draws: Sequence[tuple[int, int]]) -> str:
     """Return the page.
 
     Args:
+        tables: what was found.
         options: of the command.
         draws: seconds and draws of each length.
-        table: lines of the families on which rules were chosen or checked before.
-        unseen: lines of the others.
-        hours: lines of the parts of a day.
-        reports: lines of whole reports.
     """
     error = ", ".join(f"{100 * math.sqrt(0.05 * 0.95 / d):.1f} points at {n:,} s" for n, d in draws)
     families = "".join(f"- `{f.name}`: {f.about}\n" for f in (*FAMILIES, *HELD_OUT, *UNSEEN))
@@ -197,24 +228,29 @@ def page(
     tail = TAIL.format(
         count=len(REPORT),
         names=", ".join(REPORT),
-        reports=headed(["seconds", "reports", "with an alarm, percent"], reports),
+        reports=headed(["seconds", "reports", "with an alarm, percent"], tables.reports),
         reading=READING.format(
-            judged=min(numbers("judged", table), default=math.nan),
-            printed=min(printed([*table, *unseen]), default=math.nan),
-            alone=min(numbers("samples alone", [*in_range(table), *in_range(unseen)]), default=math.nan),
-            judged_unseen=min(numbers("judged", unseen), default=math.nan),
-            alarms=max(numbers("any alarms", table), default=math.nan),
-            alarms_unseen=max(numbers("any alarms", unseen), default=math.nan),
+            judged=min(numbers("judged", tables.means), default=math.nan),
+            printed=min(printed([*tables.means, *tables.unseen]), default=math.nan),
+            alone=min(
+                numbers("samples alone", [*in_range(tables.means), *in_range(tables.unseen)]),
+                default=math.nan,
+            ),
+            judged_unseen=min(numbers("judged", tables.unseen), default=math.nan),
+            alarms=max(numbers("any alarms", tables.means), default=math.nan),
+            alarms_unseen=max(numbers("any alarms", tables.unseen), default=math.nan),
             held_out=len(HELD_OUT),
         ),
         families=families,
     )
     return (
         head
-        + headed(COLUMNS, table)
+        + headed(COLUMNS, tables.means)
         + UNSEEN_HEAD
-        + headed(COLUMNS, unseen)
+        + headed(COLUMNS, tables.unseen)
         + HOURS_HEAD
-        + headed(HOURS_COLUMNS, hours)
+        + headed(HOURS_COLUMNS, tables.hours)
+        + QUANTILES_HEAD.format(least=FEWEST_INTERVALS)
+        + headed(QUANTILE_COLUMNS, tables.quantiles)
         + tail
     )

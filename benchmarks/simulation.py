@@ -58,7 +58,7 @@ def arm(family: Family, value: NDArray[np.float64], clock_s: float = 0.0) -> Arm
     assert length_s is not None
     batches = batch_means(series, span, length_s)
     spread = 0.0 if family.bursty else relative_spread(series, span)
-    found = estimate(batches, series, on_off=spread > ON_OFF_SPREAD)
+    found = estimate(batches, series, on_off=spread > ON_OFF_SPREAD, memory_s=family.memory_s)
     if found is None or found.mean <= 0:
         return None
     seen = None
@@ -225,6 +225,31 @@ def simulate(family: Family, n: int, draws: int, seed: int) -> Tally:
                 Draw(before=before, same=same, after=after, level=level, later_level=later_level),
             )
     return tally
+
+
+QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
+TRUTH_DAYS = 40
+
+
+def simulate_quantiles(
+    family: Family, n: int, draws: int, seed: int
+) -> dict[str, tuple[float | None, float]]:
+    """Return for each quantile in how many of 100 its interval holds the truth, and how often there is one, percent."""
+    rng = np.random.default_rng(seed)
+    long = np.concatenate([family.draw(rng, DAY_S, MEAN, 0.0) for _ in range(TRUTH_DAYS)])
+    truth = dict(zip(QUANTILES, np.quantile(long, list(QUANTILES.values())), strict=True))
+    hit, given = dict.fromkeys(QUANTILES, 0), dict.fromkeys(QUANTILES, 0)
+    for _ in range(draws):
+        side = arm(family, family.draw(rng, n, MEAN, float(rng.integers(0, DAY_S))))
+        for name in QUANTILES if side else ():
+            assert side is not None
+            interval = getattr(side.estimate, f"{name}_ci95")
+            given[name] += interval is not None
+            hit[name] += holds(interval, truth[name])
+    return {
+        name: (100 * hit[name] / given[name] if given[name] else None, 100 * given[name] / draws)
+        for name in QUANTILES
+    }
 
 
 def report_alarms(n: int, draws: int, seed: int) -> float:

@@ -116,11 +116,12 @@ def allowing(estimate: Estimate, nature: Nature) -> Estimate:
 
     Arms become SHORT_WIDENING times as long, in a very short one VERY_SHORT_WIDENING times; with a trend, or on and off
     for too short, no mean is known, and they reach beyond the range of the batch means. The standard error grows with
-    the interval.
+    the interval. Quantiles lose theirs: in a short window nothing says how long it should be.
     """
     interval = estimate.ci95
     if interval is None or not is_short(estimate, nature):
         return estimate
+    estimate = replace(estimate, p50_ci95=None, p95_ci95=None, p99_ci95=None)
     unresolved = nature.range if _is_unresolved(estimate, nature) else None
     very_short = estimate.covered_seconds < VERY_SHORT_S * ROUNDING
     by = VERY_SHORT_WIDENING if very_short else SHORT_WIDENING

@@ -5,6 +5,7 @@ cut across that pattern make their means look anticorrelated and hide the slow p
 batches are made of a window; from three whole days on the day is the independent unit.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,6 +85,32 @@ def batch_means(series: Series, span: Span, batch_s: float) -> BatchMeans:
         filled[~good] = 0.0
     covered = _sums(room, edges)
     return _kept(starts[:-1], batch_s, total, covered, non_negative=series.non_negative)
+
+
+def batch_shares(
+    series: Series, batches: BatchMeans, limits: Sequence[float]
+) -> tuple[NDArray[np.float64], ...]:
+    """Return for each limit (k,) shares of the time of each batch in which a series is at or below it.
+
+    Args:
+        series: within the window that the batches were made of.
+        batches: its batch means.
+        limits: in the unit of the series.
+    """
+    edges = [
+        _first_after(series, moments) for moments in (batches.start_s, batches.start_s + batches.batch_s)
+    ]
+    known = np.where(np.isfinite(series.value), series.weight_s, 0.0)
+    covered = _between(known, *edges)
+    return tuple(_between(np.where(series.value <= limit, known, 0.0), *edges) / covered for limit in limits)
+
+
+def _between(
+    values: NDArray[np.float64], first: NDArray[np.intp], end: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Return the sums of values from each first to before each end."""
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    return np.asarray(sums[end] - sums[first])
 
 
 def _first_after(series: Series, moments: NDArray[np.float64]) -> NDArray[np.intp]:

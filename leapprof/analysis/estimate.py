@@ -7,17 +7,21 @@ seen. docs/coverage.md shows how often such intervals hold the truth.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leapprof.analysis.batch import MINUTE_S, Span, batch_means
+from leapprof.analysis import allowance
+from leapprof.analysis.batch import Span, batch_means, batch_shares
 from leapprof.analysis.cycle import without_daily_swing
-from leapprof.analysis.quantiles import quantiles
+from leapprof.analysis.quantiles import of_ordered
+from leapprof.analysis.wandering import needed_s
 from leapprof.model import BatchMeans, Estimate, Interval, Series
 
 CONFIDENCE = 0.95
+PROBABILITIES = (0.5, 0.95, 0.99)
 HIGHEST_LAG1 = 0.8
 LARGEST_LOG_STEP = 50.0
 FEWEST_FOR_LAG1 = 10
@@ -114,6 +118,7 @@ def estimate(
     *,
     total_per_s: float | None = None,
     on_off: bool = False,
+    memory_s: float | None = None,
 ) -> Estimate | None:
     """Return the estimate of one metric in one phase; None without a finite sample.
 
@@ -122,12 +127,14 @@ def estimate(
         series: its samples within the window; None when only batch means are known.
         total_per_s: mean rate from the whole counter, bytes of gaps included; it becomes the mean.
         on_off: it goes on and off by itself, and what looks like the swing of a day is none.
+        memory_s: prior of its integrated autocorrelation time; None: quantiles get no intervals.
     """
     value, weight = _finite(series)
     mean = _mean(value, weight, batches, total_per_s)
     if mean is None:
         return None
-    p50, p95, p99 = _quantiles(value)
+    ordered = np.sort(value)
+    p50, p95, p99 = of_ordered(ordered, PROBABILITIES) if value.size else (None, None, None)
     covered_s = (
         float(weight.sum()) if series is not None or batches is None else float(batches.covered_s.sum())
     )
@@ -138,7 +145,12 @@ def estimate(
     if batches is None or batches.mean.size < FEWEST_BATCHES:
         return plain
     steady = (batches.mean, 0) if on_off else without_daily_swing(batches)
-    return _with_interval(plain, batches, (value, weight), steady)
+    found = _with_interval(plain, batches, (value, weight), steady)
+    if series is None or memory_s is None or p50 is None or p95 is None or p99 is None:
+        return found
+    seen_s = allowance.memory_s(found, memory_s)
+    of50, of95, of99 = _quantile_intervals(ordered, series, batches, (p50, p95, p99), seen_s)
+    return replace(found, p50_ci95=of50, p95_ci95=of95, p99_ci95=of99)
 
 
 def zero_rate_interval(duration_s: float, largest_burst: float) -> Interval:
@@ -188,26 +200,43 @@ def relative_spread(series: Series, span: Span) -> float:
     return float(batch.std(ddof=1) / batch.mean())
 
 
-def quantile_interval(series: Series, span: Span, probability: float) -> tuple[float, Interval | None]:
-    """Return a quantile and its interval (Woodruff 1952, by batch means of the indicator).
+def _quantile_intervals(
+    ordered: NDArray[np.float64],
+    series: Series,
+    batches: BatchMeans,
+    quantiles: Sequence[float],
+    memory_s: float,
+) -> tuple[Interval | None, ...]:
+    """Return the intervals of PROBABILITIES (Woodruff 1952, by batch means of the indicator).
 
-    The interval is None when the window is under 20 minutes or its upper limit is not identified.
+    None where the window is too short for the memory (see wandering.py), or the upper limit is not identified.
+
+    Args:
+        ordered: the samples in order.
+        series: the samples.
+        batches: batch means.
+        quantiles: of the samples.
+        memory_s: integrated autocorrelation time.
     """
-    value, _ = _finite(series)
-    (quantile,) = quantiles(value, (probability,))
-    indicator = Series(
-        time_s=series.time_s,
-        value=np.where(np.isfinite(series.value), (series.value <= quantile).astype(float), np.nan),
-        weight_s=series.weight_s,
+    covered_s = float(batches.covered_s.sum())
+    enough = [covered_s >= needed_s(p, memory_s) * allowance.ROUNDING for p in PROBABILITIES]
+    wanted = [q for q, long in zip(quantiles, enough, strict=True) if long]
+    shares = iter(batch_shares(series, batches, wanted)) if wanted else iter(())
+    return tuple(
+        _inverted(ordered, p, next(shares)) if long else None
+        for p, long in zip(PROBABILITIES, enough, strict=True)
     )
-    batch = batch_means(indicator, span, MINUTE_S).mean
-    if batch.size < 20:
-        return quantile, None
-    half = t_quantile(0.5 + CONFIDENCE / 2, batch.size - 1) * standard_error(batch)
+
+
+def _inverted(
+    ordered: NDArray[np.float64], probability: float, shares: NDArray[np.float64]
+) -> Interval | None:
+    """Return the values at both ends of the interval of the share of the time below a quantile."""
+    half = t_quantile(0.5 + CONFIDENCE / 2, shares.size - 1) * standard_error(shares)
     if probability + half >= 1:
-        return quantile, None
-    low, high = quantiles(value, (max(probability - half, 0.0), probability + half))
-    return quantile, Interval(low=low, high=high)
+        return None
+    low, high = of_ordered(ordered, (max(probability - half, 0.0), probability + half))
+    return Interval(low=low, high=high)
 
 
 def _with_interval(
@@ -285,14 +314,6 @@ def _largest_excess(value: NDArray[np.float64], weight: NDArray[np.float64]) -> 
         return 0.0
     largest = max(float((sums[samples:] - sums[:-samples]).max()), float(sums[samples - 1]))
     return max(largest / total - samples / value.size, 0.0)
-
-
-def _quantiles(value: NDArray[np.float64]) -> tuple[float | None, float | None, float | None]:
-    """Return the 50th, 95th and 99th percentile; None each without a sample."""
-    if not value.size:
-        return None, None, None
-    p50, p95, p99 = quantiles(value, (0.5, 0.95, 0.99))
-    return p50, p95, p99
 
 
 def _effective_samples(value: NDArray[np.float64], se: float) -> float:

@@ -11,8 +11,12 @@ from numpy.typing import NDArray
 
 def quantiles(value: NDArray[np.float64], probabilities: Sequence[float]) -> tuple[float, ...]:
     """Return quantiles of (n,) finite values, n >= 1, interpolated between the two ranks beside each."""
-    ordered = np.sort(value)
-    return tuple(_between(ordered, probability * (value.size - 1)) for probability in probabilities)
+    return of_ordered(np.sort(value), probabilities)
+
+
+def of_ordered(ordered: NDArray[np.float64], probabilities: Sequence[float]) -> tuple[float, ...]:
+    """Return quantiles of (n,) values that are in order, n >= 1."""
+    return tuple(_between(ordered, probability * (ordered.size - 1)) for probability in probabilities)
 
 
 def median(value: NDArray[np.float64]) -> float:

@@ -101,7 +101,9 @@ def measure(spec: MetricSpec, read: Reading) -> MeasuredSide | None:
     total, lower_bound = _total(measured, side, read.samples)
     batches = batch_means(series, side.span, read.batch_s) if read.batch_s else None
     spread = 0.0 if spec.bursty or spec.unit == "bytes" else relative_spread(series, side.span)
-    found = estimate(batches, series, total_per_s=total, on_off=spread > ON_OFF_SPREAD)
+    found = estimate(
+        batches, series, total_per_s=total, on_off=spread > ON_OFF_SPREAD, memory_s=spec.memory_s
+    )
     if found is None:
         return None
     bursts, largest = None, 0.0

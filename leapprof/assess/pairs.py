@@ -75,7 +75,7 @@ def _check(ordered: Sequence[RecordingTables]) -> None:
 def combined(pairs: Sequence[Comparison]) -> Comparison:
     """Return one comparison of several pairs of the same change.
 
-    Facts and charts are those of the last pair; metrics, wear and headline are of all.
+    Both sides, facts and charts are those of the last pair; metrics, wear, headline and the windows named are of all.
 
     Args:
         pairs: in the order of time, at least two.
@@ -93,7 +93,7 @@ def combined(pairs: Sequence[Comparison]) -> Comparison:
     findings = tuple(dict.fromkeys(f for c in pairs for f in c.findings if f.code != "run-to-run-unknown"))
     return replace(
         last,
-        before=pairs[0].before,
+        method={**last.method, **_windows(pairs)},
         metrics=metrics,
         wear=wear,
         findings=(*findings, _spread_finding(len(pairs))),
@@ -109,6 +109,12 @@ def combined(pairs: Sequence[Comparison]) -> Comparison:
         run_pairs=tuple(runs[i] for i, (m, _) in enumerate(rows) if i in runs and _is_listed(m)),
         repeat=tuple(dict.fromkeys(command for c in pairs for command in c.repeat)),
     )
+
+
+def _windows(pairs: Sequence[Comparison]) -> dict[str, str]:
+    """Return what was compared of every run, by side."""
+    names = ("window before", "window after")
+    return {name: " · ".join(pair.method[name] for pair in pairs if name in pair.method) for name in names}
 
 
 def _is_listed(metric: MetricComparison) -> bool:
@@ -235,6 +241,9 @@ def _mean(estimates: Sequence[Estimate]) -> Estimate:
         p50=None,
         p95=None,
         p99=None,
+        p50_ci95=None,
+        p95_ci95=None,
+        p99_ci95=None,
         samples=sum(e.samples for e in estimates),
         covered_seconds=sum(e.covered_seconds for e in estimates),
         effective_samples=None,

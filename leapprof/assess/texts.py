@@ -105,6 +105,8 @@ def method(material: Material) -> dict[str, str]:
         "estimator": "batch means (20 to 39 of whole minutes; whole days from three days on), standard error adjusted "
         "for AR(1), 95 % interval: skewness-adjusted t (Johnson, Willink) united with the log scale, upper limit with "
         "one more of the largest sample",
+        "quantiles": "of the samples; intervals by Woodruff's inversion, where the window is 20 (median), 80 (95th "
+        "percentile) or 150 (99th) times the metric's memory",
         "difference and ratio": "MOVER (Zou and Donner 2008); the verdict on CPU and rates stands on the ratio, as a "
         "share of the mean before, where no load adjusts it; that on levels on the difference",
         "p values": "Welch on the adjusted standard errors; Holm over the headline metrics, Benjamini-Hochberg over "

@@ -85,6 +85,7 @@ class Estimate:
         mean: over the covered time, base unit.
         ci95: of the mean, widened where the window is short; None when too short.
         p50, p95, p99: quantiles of the samples; None when only batch means are known.
+        p50_ci95, p95_ci95, p99_ci95: of the quantiles; None where the window is too short for one that holds.
         samples: finite samples.
         effective_samples: number of independent samples worth as much; None when too short, or when only batch means
             are known.
@@ -114,3 +115,6 @@ class Estimate:
     bursts: float | None = None
     needed_seconds: float | None = None
     widening: float = 1.0
+    p50_ci95: Interval | None = None
+    p95_ci95: Interval | None = None
+    p99_ci95: Interval | None = None

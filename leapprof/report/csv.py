@@ -15,7 +15,9 @@ _DANGEROUS = ("=", "+", "-", "@", "\t", "\r")
 Cell = str | float | int | None
 
 _ESTIMATE_HEADS = (
-    "mean", "ci95_low", "ci95_high", "p50", "p95", "p99", "samples", "effective_samples", "covered_seconds",
+    "mean", "ci95_low", "ci95_high",
+    "p50", "p50_ci95_low", "p50_ci95_high", "p95", "p95_ci95_low", "p95_ci95_high", "p99", "p99_ci95_low",
+    "p99_ci95_high", "samples", "effective_samples", "covered_seconds",
 )  # fmt: skip
 _SUBJECT_HEADS = ("nodeos", "device", "role")
 _EFFECT_HEADS = ("", "_ci95_low", "_ci95_high")
@@ -56,7 +58,8 @@ def _estimate(estimate: Estimate | None) -> tuple[Cell, ...]:
     if estimate is None:
         return (None,) * len(_ESTIMATE_HEADS)
     return (
-        estimate.mean, *_ends(estimate.ci95), estimate.p50, estimate.p95, estimate.p99, estimate.samples,
+        estimate.mean, *_ends(estimate.ci95), estimate.p50, *_ends(estimate.p50_ci95), estimate.p95,
+        *_ends(estimate.p95_ci95), estimate.p99, *_ends(estimate.p99_ci95), estimate.samples,
         estimate.effective_samples, estimate.covered_seconds,
     )  # fmt: skip
 

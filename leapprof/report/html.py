@@ -21,6 +21,7 @@ from markupsafe import Markup
 from leapprof import __version__
 from leapprof.model import Comparison
 from leapprof.report.charts import drawn_charts, figure, shared_layout, undrawn_charts
+from leapprof.report.quantile_rows import QUANTILE_HEADS
 from leapprof.report.view import ReportView
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ def render_html(view: ReportView, comparison: Comparison) -> str:
         .get_template("report.html.j2")
         .render(
             view=view,
+            quantile_heads=QUANTILE_HEADS,
             charts=charts,
             undrawn=undrawn_charts(comparison),
             costs=costs,

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from leapprof import __version__
 from leapprof.report.labels import VERDICT_SIGNS
+from leapprof.report.quantile_rows import QUANTILE_HEADS
 from leapprof.report.starts_view import StartsView
 from leapprof.report.view import FindingView, ReportView, Row, SideView
 from leapprof.report.view_metrics import Figure, MetricRow, WearRow
@@ -114,6 +115,7 @@ def _results(view: ReportView, images: Sequence[tuple[str, str]]) -> list[str]:
     )
     return [
         *section("Metrics", [f"{tally}. Means; in brackets the 95 % interval.", "", *metrics]),
+        *(section("Quantiles", _plain(QUANTILE_HEADS, view.quantiles)) if view.quantiles else []),
         *(section("Drive wear", wear) if view.wear else []),
         *section("Costs, headroom, control", [f"- {escaped(k)}: {escaped(v)}" for k, v in view.checks]),
         *(

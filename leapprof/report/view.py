@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from leapprof.model import Comparison, ConfigChange, Finding, Side
 from leapprof.report import text
+from leapprof.report.quantile_rows import quantile_rows
 from leapprof.report.starts_view import StartsView, starts_view
 from leapprof.report.view_checks import check_rows
 from leapprof.report.view_metrics import (
@@ -72,6 +73,7 @@ class ReportView:
     after: SideView
     groups: tuple[MetricGroup, ...]
     tally: tuple[tuple[str, int], ...]
+    quantiles: tuple[Row, ...]
     wear: tuple[WearRow, ...]
     published: tuple[Row, ...]
     findings: tuple[FindingView, ...]
@@ -260,6 +262,7 @@ def report_view(comparison: Comparison) -> ReportView:
         after=after,
         groups=groups,
         tally=_tally(groups),
+        quantiles=tuple(Row(cells=cells) for cells in quantile_rows(comparison)),
         wear=wear_rows(comparison),
         published=tuple(
             Row(cells=tuple(text.clean(c) for c in (p.what, p.published, p.ours, p.why_different)))

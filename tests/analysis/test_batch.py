@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leapprof.analysis.batch import Span, batch_length_s, batch_means, merge, within
+from leapprof.analysis.batch import Span, batch_length_s, batch_means, batch_shares, merge, within
 from leapprof.model import Series
 
 
@@ -70,3 +70,15 @@ def test_within_takes_intervals_that_end_inside():
     """The sample at the very start belongs to the time before."""
     part = within(series(np.arange(10)), Span(start_s=3, end_s=6))
     assert part.time_s.tolist() == [4, 5, 6]
+
+
+def test_shares_of_batches_are_of_the_time_that_is_known():
+    """A third of the first ten minutes is at or below 1; of the second half of the others nothing is known."""
+    value = np.full(1200, 5.0)
+    value[:200] = 1.0
+    value[900:] = np.nan
+    found = series(value)
+    batches = batch_means(found, Span(start_s=0.0, end_s=1200.0), 600.0)
+    low, high = batch_shares(found, batches, (1.0, 5.0))
+    assert low == pytest.approx([1 / 3, 0.0])
+    assert high == pytest.approx([1.0, 1.0])

@@ -146,7 +146,7 @@ def test_printing_draws_all_and_opens_what_is_folded(found):
     """And folds it again."""
     assert found["390"]["printed"] == 40
     assert found["390"]["open"] == 0
-    assert found["390"]["folded"] == 1
+    assert found["390"]["folded"] == 2
 
 
 def test_the_large_numbers_stay_within_their_cards(found):
