@@ -1,5 +1,7 @@
 """Phases that alternate: each two are a pair."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from leapprof.assess.pairs import combined, compare_pairs
@@ -57,6 +59,17 @@ def test_two_pairs_stay_preliminary_and_say_why():
     assert "from 2 pairs it is not known how runs differ" in cpu(found).reason
     assert found.headline[0].startswith("2 pairs of alternating phases")
     assert "few-pairs" in {f.code for f in found.findings}
+
+
+def test_both_sides_are_of_one_pair_and_the_windows_of_all_are_named():
+    """The charts lie around the change of the last pair, so its windows are those of the sides."""
+    found = compare_pairs(alternating([0.5, 0.3, 0.52, 0.31]))
+    for name, side in (("before", found.before), ("after", found.after)):
+        windows = found.method[f"window {name}"].split(" · ")
+        assert len(set(windows)) == 2
+        start = datetime.fromtimestamp(side.window.start_wall_ns / NS, tz=UTC)
+        assert windows[-1].startswith(f"{start:%Y-%m-%d %H:%M:%S}")
+    assert found.before.window.start_wall_ns >= START_WALL_NS + 2 * 86_400 * NS
 
 
 def test_order_of_the_arguments_does_not_matter_but_phases_have_to_alternate():
