@@ -66,6 +66,13 @@ def test_links_into_pages_lead_to_a_heading(document: Path) -> None:
     assert missing == []
 
 
+@pytest.mark.parametrize("name", ["README.md", "ARCHITECTURE.md", "samples/README.md"])
+def test_files_that_are_named_are_there(name: str) -> None:
+    """Whoever adds a version or a command finds the place."""
+    named = re.findall(r"`([\w.-]+/[\w./-]*)`", (ROOT / name).read_text(encoding="utf-8"))
+    assert [p for p in named if not any((base / p).exists() for base in (ROOT, ROOT / "leapprof"))] == []
+
+
 def test_the_inventory_page_names_every_key_and_its_example_is_accepted(tmp_path: Path) -> None:
     """What the schema takes is on the page, and what is to be copied works."""
     text = (ROOT / "docs" / "inventory.md").read_text(encoding="utf-8")
