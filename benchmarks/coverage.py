@@ -15,7 +15,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.coverage_page import Tables, cells, hours_cells, line, page, quantile_cells
+from benchmarks.coverage_page import SWINGING, Tables, cells, hours_cells, line, page, quantile_cells
 from benchmarks.families import DAY_S, FAMILIES, HELD_OUT, UNSEEN
 from benchmarks.simulation import report_alarms, simulate, simulate_quantiles
 
@@ -100,6 +100,7 @@ def jobs(share: int) -> list[Job]:
         Job(family=i, n=n, draws=QUANTILE_DRAWS // share, seed=SEED + 100 * i + n, of_quantiles=True)
         for i in range(len(EVERY))
         for n in QUANTILE_LENGTHS
+        if n >= DAY_S or EVERY[i].name not in SWINGING
     ]
     reports = [Job(family=None, n=n, draws=REPORT_DRAWS // share, seed=SEED + n) for n in REPORT_LENGTHS]
     return [*found, *quantiles, *reports]

@@ -31,6 +31,9 @@ FEWEST_FOR_SKEW = 10
 RULE_OF_THREE = 3.0
 FEWEST_BATCHES = 2
 BURST_S = 5.0
+LEAST_RANKS = 3
+"""How far an interval of a quantile reaches at least, in samples: it may lie right at a jump, as of a spike that takes
+one second in twenty, and the share below it never varies then."""
 HALF_MINUTE_S = 30.0
 
 
@@ -233,6 +236,7 @@ def _inverted(
 ) -> Interval | None:
     """Return the values at both ends of the interval of the share of the time below a quantile."""
     half = t_quantile(0.5 + CONFIDENCE / 2, shares.size - 1) * standard_error(shares)
+    half = max(half, LEAST_RANKS / ordered.size)
     if probability + half >= 1:
         return None
     low, high = of_ordered(ordered, (max(probability - half, 0.0), probability + half))
