@@ -68,7 +68,8 @@ QUANTILES_HEAD = """
 
 Of the samples of a window: in how many of 100 an interval holds the quantile of the process, and how often one is
 given. A window has to be 20 (median), 80 (95th) or 150 (99th percentile) times the metric's memory; of fewer than
-{least} intervals no percentage is told.
+{least} intervals no percentage is told. Families that swing with the day are held against the whole day, so from a day
+on only.
 
 """
 
