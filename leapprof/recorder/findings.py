@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from leapprof.ingest.smart import is_smart
 from leapprof.model import Finding, Frame, Nodeos, Severity
+from leapprof.units import format_duration
 
 MAX_NAMED = 8
 _READINGS_LEFT_OUT = {
@@ -140,4 +141,18 @@ def smart_findings(unreadable: Mapping[str, str]) -> tuple[Finding, ...]:
         )
         for section, reason in sorted(unreadable.items())
         if is_smart(section)
+    )
+
+
+NEVER_CAME_BACK = "the connection was lost and did not come back"
+
+
+def never_came_back(host: str, missing_s: float) -> Finding:
+    """Return that a recording ended without its host."""
+    return Finding(
+        code="host-never-came-back",
+        severity=Severity.WARNING,
+        message=f"The connection was lost and did not come back: the last {format_duration(missing_s)} are missing.",
+        hint="See why with `leapprof doctor`, then record again; record --spool goes on sampling without a connection.",
+        subject=host,
     )

@@ -20,7 +20,7 @@ from leapprof.model.access import HostConfig, NodeosSelector
 from leapprof.recorder import spooling
 from leapprof.recorder.clock import Clock
 from leapprof.recorder.cost import CostMeter
-from leapprof.recorder.findings import nodeos_findings, survey_findings
+from leapprof.recorder.findings import NEVER_CAME_BACK, never_came_back, nodeos_findings, survey_findings
 from leapprof.recorder.keeper import FrameKeeper
 from leapprof.recorder.link import AgentLink, choose_agent
 from leapprof.recorder.naming import recording_directory
@@ -31,6 +31,7 @@ from leapprof.recorder.spooling import SpoolChoice, find_spool
 from leapprof.sources import Source
 from leapprof.sources.backoff import delays
 from leapprof.store import RecordingWriter, Retention
+from leapprof.units import format_duration
 
 POLL_S = 0.5
 SILENCE_S = 30.0
@@ -124,6 +125,7 @@ class HostSession:
     _started_s: float | None = None
     _heard_s: float = 0.0
     _has_begun: bool = False
+    _stayed_lost: bool = False
 
     def run(self) -> Path:
         """Record until the duration is over or the stop is set; return the recording's directory.
@@ -131,7 +133,7 @@ class HostSession:
         A connection that is lost later is tried again until then.
 
         Raises:
-            SourceError: the host could not be reached at all.
+            SourceError: the host could not be reached at all, or was lost and did not come back.
             StoreError: the disk refuses; what was recorded is kept.
         """
         with self.source, self._connect() as link:
@@ -144,7 +146,11 @@ class HostSession:
             with RecordingWriter.create(directory, manifest) as writer:
                 self.directory = directory
                 self.observer.started(self.host.name, directory, manifest)
-                self._record(link, self._keeper(writer, surveyed), plan)
+                missing_s = self._record(link, self._keeper(writer, surveyed), plan)
+        if missing_s is not None:
+            raise SourceError(
+                self.host.name, f"{NEVER_CAME_BACK}: the last {format_duration(missing_s)} are missing"
+            )
         return directory
 
     def _connect(self) -> AgentLink:
@@ -200,7 +206,8 @@ class HostSession:
             notes={"leapprof": __version__},
         )
 
-    def _record(self, link: AgentLink, keeper: FrameKeeper, plan: Plan) -> None:
+    def _record(self, link: AgentLink, keeper: FrameKeeper, plan: Plan) -> float | None:
+        """Record to the end; return the seconds that a host is missing at the end of what was asked for."""
         try:
             self._sample_until_over(link, keeper, plan)
         except StoreError:
@@ -208,8 +215,19 @@ class HostSession:
         except BaseException:
             keeper.finish()
             raise
-        self._measure_clock_again(keeper)
-        keeper.finish()
+        missing_s = self._missing_s()
+        if missing_s is None:
+            self._measure_clock_again(keeper)
+            keeper.finish()
+            return None
+        keeper.finish(never_came_back(self.host.name, missing_s))
+        return None if self.stop.is_set() else missing_s
+
+    def _missing_s(self) -> float | None:
+        """Return how long ago the last sample of a host came that was lost and did not come back; None of others."""
+        missing_s = self.clock.monotonic_s() - self._heard_s
+        is_missing = self._stayed_lost and missing_s > SILENCE_INTERVALS * self.options.interval_s
+        return missing_s if is_missing else None
 
     def _sample_until_over(self, link: AgentLink, keeper: FrameKeeper, plan: Plan) -> None:
         current: AgentLink | None = link
@@ -277,6 +295,7 @@ class HostSession:
         """Return a new agent, or None when the recording is over before the host answers."""
         for delay_s in delays(random.random):
             if self.stop.wait(delay_s) or self._is_over():
+                self._stayed_lost = True
                 return None
             try:
                 return self._open_again(keeper, plan)

@@ -242,6 +242,30 @@ def test_a_lost_connection_is_a_gap_and_the_recording_goes_on(tmp_path: Path) ->
     assert watcher.troubles == ["connection lost"]
 
 
+class GoneSource(BreakingSource):
+    """This machine over a connection that breaks and cannot be made again."""
+
+    reads = 15
+
+    def open(self, command: str) -> object:  # type: ignore[override]
+        if self.opened:
+            raise SourceError("local", "no route to host")
+        return super().open(command)
+
+
+def test_a_host_that_never_comes_back_fails_and_says_how_much_is_missing(tmp_path: Path) -> None:
+    """A recording that holds a second of five is no success; what came is sealed."""
+    watcher = Watcher()
+    one = session(tmp_path, watcher, GoneSource("local"), duration_s=5.0)
+    with pytest.raises(SourceError, match=r"did not come back: the last \d s are missing"):
+        one.run()
+    assert watcher.directory is not None
+    loaded = load(watcher.directory)
+    assert loaded.table("host").rows > 5
+    assert [f.code for f in loaded.manifest.findings if f.code == "host-never-came-back"]
+    assert not (watcher.directory / "journal.sqlite").exists()
+
+
 class UnreachableSource(LocalSource):
     """A host that cannot be reached."""
 
