@@ -55,7 +55,8 @@ def command(
     """Sample hosts into DIR/<host>-<phase>-<start>/, until the duration is over or Ctrl-C.
 
     A lost connection is tried again, a host that fails ends nobody else's recording, and a recording that was
-    killed stays readable. Exit codes: 3 when some hosts failed or did not come back, 5 when a disk was full, 130 when interrupted.
+    killed stays readable. Exit codes: 3 when some hosts failed or did not come back, 5 when a disk was full, 130
+    when interrupted.
     """
     from leapprof.cli.record_run import RecordRequest, run
 
