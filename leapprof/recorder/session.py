@@ -224,8 +224,11 @@ class HostSession:
         return None if self.stop.is_set() else missing_s
 
     def _missing_s(self) -> float | None:
-        """Return how long ago the last sample of a host came that was lost and did not come back; None of others."""
-        missing_s = self.clock.monotonic_s() - self._heard_s
+        """Return how long before the end the last sample of a host came that did not come back; None of others."""
+        over_s = self.clock.monotonic_s()
+        if self.options.duration_s is not None and self._started_s is not None:
+            over_s = min(over_s, self._started_s + self.options.duration_s)
+        missing_s = over_s - self._heard_s
         is_missing = self._stayed_lost and missing_s > SILENCE_INTERVALS * self.options.interval_s
         return missing_s if is_missing else None
 

@@ -257,7 +257,7 @@ def test_a_host_that_never_comes_back_fails_and_says_how_much_is_missing(tmp_pat
     """A recording that holds a second of five is no success; what came is sealed."""
     watcher = Watcher()
     one = session(tmp_path, watcher, GoneSource("local"), duration_s=5.0)
-    with pytest.raises(SourceError, match=r"did not come back: the last \d s are missing"):
+    with pytest.raises(SourceError, match=r"did not come back: the last [1-4] s are missing"):
         one.run()
     assert watcher.directory is not None
     loaded = load(watcher.directory)
