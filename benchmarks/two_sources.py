@@ -20,11 +20,12 @@ from pathlib import Path
 import numpy as np
 
 from leapprof.assess.compare import compare
+from leapprof.assess.liveness import Stretches
 from leapprof.assess.load import LoadedRecording, load
 from leapprof.assess.material import CompareOptions
 from leapprof.assess.metrics import spec_of
 from leapprof.assess.rows import measure_rows
-from leapprof.assess.sides import Stretches, WindowChoice, cut_side
+from leapprof.assess.sides import WindowChoice, cut_side
 from leapprof.importers.blocks import Imported
 from leapprof.importers.prom_access import server_access
 from leapprof.importers.prom_server import Server

@@ -36,7 +36,7 @@ def limits(material: Material) -> Iterator[Finding]:
 
 def _window(cut: CutSide) -> Iterator[Finding]:
     """Yield what the window lacks."""
-    label, seconds = cut.side.label, cut.span.duration_s
+    label, seconds = cut.side.label, cut.side.window.compared_s
     if seconds < TOO_SHORT_S:
         yield warning(
             "too-short",
@@ -184,7 +184,7 @@ def _modes(material: Material) -> Iterator[Finding]:
 
 def _short_of_a_day(material: Material) -> Iterator[Finding]:
     """Yield a finding when a yearly figure stands on less than a day."""
-    shortest = min(side.span.duration_s for side in material.sides)
+    shortest = min(side.side.window.compared_s for side in material.sides)
     if shortest < DAY_S * 0.99 and material.wear:
         yield info(
             "less-than-a-day",

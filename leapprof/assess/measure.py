@@ -17,9 +17,10 @@ from leapprof.analysis.estimate import (
 from leapprof.analysis.hours import HourMeans, hour_means
 from leapprof.analysis.quantiles import median
 from leapprof.assess.compute import Context, Measured
+from leapprof.assess.liveness import Stretches
 from leapprof.assess.metrics import FLOW_UNITS, MetricSpec
 from leapprof.assess.samples import Samples, read_samples
-from leapprof.assess.sides import CutSide, Stretches
+from leapprof.assess.sides import CutSide
 from leapprof.model import BatchMeans, Column, Estimate, Interval, Nodeos, Series
 
 DEFAULT_PAGE_BYTES = 4096

@@ -53,7 +53,7 @@ def _clauses(side: Side, metrics: Sequence[MetricComparison]) -> Iterator[str]:
     yield f"region {region_of(recording)}"
     if window.start_wall_ns is not None:
         start = datetime.fromtimestamp(window.start_wall_ns // NS_PER_S, tz=UTC)
-        yield f"{start:%Y-%m-%d %H:%M:%S} UTC, {format_duration(window.end_s - window.start_s)}"
+        yield f"{start:%Y-%m-%d %H:%M:%S} UTC, {format_duration(window.compared_s)}"
     yield from _counts(side.label, metrics)
     yield settings_text(recording)
     clock, valid = clock_and_validity(recording)

@@ -3,21 +3,18 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from leapprof.analysis.batch import Span
 from leapprof.analysis.quantiles import median
 from leapprof.analysis.windows import settled_at_s, warm_up_cut_s
 from leapprof.assess.cached import CachedTables
 from leapprof.assess.compute import USER_HZ, head_lag
-from leapprof.assess.samples import RecordingTables, Samples, read_samples, timeline_s
+from leapprof.assess.liveness import Liveness, Stretches, liveness
+from leapprof.assess.samples import RecordingTables, Samples, read_samples
 from leapprof.errors import NotEnoughDataError
 from leapprof.model import Device, Nodeos, Side, Window
-from leapprof.nodeos.stages import LIVE
 from leapprof.units import NS_PER_S
 
-NEAREST_S = 15.0
-"""A head lag is asked every 10 s; further away than this it says nothing about a tick."""
 FEWEST_SAMPLES = 2
 PROBE_TRANSPORT = "latency"
 
@@ -34,26 +31,6 @@ class WindowChoice:
     last_s: float | None = None
     from_s: float | None = None
     to_s: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Stretches:
-    """Stretches of time that are not compared: (k,) starts and ends in seconds, in order, not overlapping."""
-
-    start_s: NDArray[np.float64]
-    end_s: NDArray[np.float64]
-
-    @property
-    def any(self) -> bool:
-        """Return whether there is one."""
-        return bool(self.start_s.size)
-
-    def hold(self, time_s: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Return (n,) whether each moment lies in one of them."""
-        if not self.any:
-            return np.zeros(time_s.size, dtype=bool)
-        at = np.searchsorted(self.start_s, time_s, side="right") - 1
-        return np.asarray((at >= 0) & (time_s <= self.end_s[np.maximum(at, 0)]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -94,29 +71,27 @@ def cut_side(
     if clock is None or clock.time_s.size < FEWEST_SAMPLES:
         raise NotEnoughDataError(f"{label} recording", "no samples", "at least a few minutes of samples")
     whole = _whole(clock, within, label)
-    live = _liveness(tables, clock, whole)
+    live = liveness(tables, clock, whole)
     if choice:
         span, left_out_s = _chosen(whole, choice)
     elif recording.manifest.transport == PROBE_TRANSPORT:
         span, left_out_s = whole, {}  # a probe of delay does its own warm-up before it counts
     else:
         span, left_out_s = _after_warm_up(tables, whole, live)
-    gone = live.not_live(span) if live else Stretches(start_s=np.empty(0), end_s=np.empty(0))
+    asked = span
     if live and not choice:
-        span, left_out_s = _to_live(span, live, left_out_s)
-        gone = live.not_live(span)
+        span = _to_live(span, live)
+    gone = live.not_live(span) if live else Stretches(start_s=np.empty(0), end_s=np.empty(0))
     _refuse_if_nothing_left(clock, span, gone, label)
-    if gone.any:
-        inside_s = float(
-            np.minimum(gone.end_s, span.end_s).sum() - np.maximum(gone.start_s, span.start_s).sum()
-        )
-        left_out_s["not-live"] = left_out_s.get("not-live", 0.0) + inside_s
+    if live:
+        left_out_s |= live.not_live_s(asked)
     window = Window(
         start_s=span.start_s,
         end_s=span.end_s,
         start_wall_ns=_wall_at(clock, span.start_s),
         end_wall_ns=_wall_at(clock, span.end_s),
         left_out_s={k: round(v, 3) for k, v in left_out_s.items() if v > 0},
+        left_out_inside_s=round(sum(live.not_live_s(span).values()), 3) if live else 0.0,
     )
     return CutSide(
         tables=tables,
@@ -179,55 +154,6 @@ def _same_identity(first: Device, second: Device) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Liveness:
-    """Times of one nodeos and whether it was live then."""
-
-    time_s: NDArray[np.float64]
-    live: NDArray[np.bool_]
-
-    def not_live(self, span: Span) -> Stretches:
-        """Return the stretches of a span in which it was not live."""
-        inside = (self.time_s > span.start_s) & (self.time_s <= span.end_s)
-        time_s, bad = self.time_s[inside], ~self.live[inside]
-        edges = np.flatnonzero(np.diff(np.concatenate([[False], bad, [False]]).astype(np.int8)))
-        starts, ends = edges[::2], edges[1::2] - 1
-        return Stretches(start_s=time_s[starts], end_s=time_s[ends])
-
-
-def _liveness(tables: CachedTables, clock: Samples, whole: Span) -> _Liveness | None:
-    """Return when the compared nodeos was live; None when stages cannot be told."""
-    subjects = [{"nodeos": nodeos.id} for nodeos in tables.manifest.nodeos]
-    tables.prepare("chain", subjects)  # of nodeos itself, all at once would take the memory of all twice
-    found = [_live_of(tables, nodeos.id, clock) for nodeos in tables.manifest.nodeos]
-    known = [f for f in found if f is not None]
-    if not known:
-        return None
-    live = np.logical_and.reduce(known)
-    inside = (clock.time_s > whole.start_s) & (clock.time_s <= whole.end_s)
-    return _Liveness(time_s=clock.time_s, live=live) if live[inside].any() else None
-
-
-def _live_of(tables: RecordingTables, nodeos: str, clock: Samples) -> NDArray[np.bool_] | None:
-    """Return (n,) at the host's ticks whether a nodeos was live; None when its stage was never known."""
-    table = tables.table(
-        "nodeos", ("boottime_ns", "wall_ns", "boot", "start_ticks", "stage"), {"nodeos": nodeos}
-    )
-    stage = table.texts.get("stage") if table is not None and table.rows else None
-    if stage is None or not stage.astype(bool).any():
-        return None
-    return _at(clock.time_s, timeline_s(table), stage == LIVE)
-
-
-def _at(
-    clock_s: NDArray[np.float64], time_s: NDArray[np.float64], flag: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    """Return flags of rows at the host's ticks; False where no row is near (the process was down)."""
-    place = np.clip(np.searchsorted(time_s, clock_s, side="right") - 1, 0, time_s.size - 1)
-    near = np.abs(clock_s - time_s[place]) <= NEAREST_S
-    return np.asarray(flag[place].astype(bool) & near)
-
-
 def _whole(clock: Samples, within: Span | None, label: str) -> Span:
     """Return the span of the samples, or of that part of them."""
     start, end = float(clock.time_s[0]), float(clock.time_s[-1])
@@ -250,7 +176,7 @@ def _chosen(whole: Span, choice: WindowChoice) -> tuple[Span, dict[str, float]]:
 
 
 def _after_warm_up(
-    tables: RecordingTables, whole: Span, live: _Liveness | None
+    tables: RecordingTables, whole: Span, live: Liveness | None
 ) -> tuple[Span, dict[str, float]]:
     """Return the span after warm-up, decided by the start of nodeos and its head lag alone."""
     cut_s = warm_up_cut_s(whole, _started_s(tables, whole), _settled_s(tables, live))
@@ -272,7 +198,7 @@ def _started_s(tables: RecordingTables, whole: Span) -> float | None:
     return max(started) if started else None
 
 
-def _settled_s(tables: RecordingTables, live: _Liveness | None) -> float | None:
+def _settled_s(tables: RecordingTables, live: Liveness | None) -> float | None:
     """Return when the slowest nodeos had been at the head for a minute; None where it does not say."""
     settled = []
     for nodeos in tables.manifest.nodeos:
@@ -284,15 +210,13 @@ def _settled_s(tables: RecordingTables, live: _Liveness | None) -> float | None:
     return max(settled) if settled and live is not None else None
 
 
-def _to_live(span: Span, live: _Liveness, left_out_s: dict[str, float]) -> tuple[Span, dict[str, float]]:
+def _to_live(span: Span, live: Liveness) -> Span:
     """Return the span without leading and trailing stretches in which nodeos was not live."""
     at = live.time_s[live.live & (live.time_s > span.start_s) & (live.time_s <= span.end_s)]
     if not at.size:
-        return span, left_out_s
+        return span
     usual = median(np.diff(live.time_s))
-    start = max(span.start_s, float(at[0]) - usual)
-    cut = Span(start_s=start, end_s=float(at[-1]))
-    return cut, {**left_out_s, "not-live": span.duration_s - cut.duration_s}
+    return Span(start_s=max(span.start_s, float(at[0]) - usual), end_s=float(at[-1]))
 
 
 def _wall_at(clock: Samples, moment_s: float) -> int:

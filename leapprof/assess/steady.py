@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from leapprof.assess.liveness import Stretches
 from leapprof.assess.measure import MeasuredSide, measure, reading_of, went_back
 from leapprof.assess.metrics import spec_of
 from leapprof.assess.restarts import RestartWindow
 from leapprof.assess.samples import RecordingTables, read_samples
-from leapprof.assess.sides import CutSide, Stretches, WindowChoice, cut_side
+from leapprof.assess.sides import CutSide, WindowChoice, cut_side
 from leapprof.model import Interval
 
 DEVICE_COUNTER = "device counter"
@@ -56,7 +57,7 @@ def steady_side(recording: RecordingTables, windows: Sequence[RestartWindow] = (
 def whole_side(recording: RecordingTables, windows: Sequence[RestartWindow] = ()) -> CutSide:
     """Return a whole recording but these stops and starts, for one in which nodeos never settled."""
     side = cut_side(recording, "recording", WindowChoice())
-    window = replace(side.side.window, left_out_s={})
+    window = replace(side.side.window, left_out_s={}, left_out_inside_s=0.0)
     none = Stretches(start_s=np.empty(0), end_s=np.empty(0))
     return _without(replace(side, side=replace(side.side, window=window), left_out=none), windows)
 

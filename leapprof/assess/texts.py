@@ -276,7 +276,7 @@ def _hours(cut: CutSide) -> str:
     """Return a window as text."""
     window = cut.side.window
     left_out = ", ".join(f"{format_duration(s)} {why}" for why, s in sorted(window.left_out_s.items()))
-    text = f"{_moment(window.start_wall_ns)} to {_moment(window.end_wall_ns)} ({format_duration(cut.span.duration_s)})"
+    text = f"{_moment(window.start_wall_ns)} to {_moment(window.end_wall_ns)} ({format_duration(window.compared_s)})"
     return text + (f"; left out: {left_out}" if left_out else "")
 
 

@@ -46,7 +46,7 @@ def wear_findings(
 
 def _short(side: CutSide, seconds: float) -> Iterator[Finding]:
     """Yield what too little time means."""
-    if side.span.duration_s < TOO_SHORT_S * 0.99:
+    if side.side.window.compared_s < TOO_SHORT_S * 0.99:
         yield warning(
             "too-short-for-interval",
             f"{format_duration(seconds)} are left after warm-up: too little for an interval, only means are shown.",

@@ -240,6 +240,7 @@ class Window:
         start_s, end_s: CLOCK_BOOTTIME, seconds.
         start_wall_ns, end_wall_ns: host's wall clock.
         left_out_s: seconds of the recording that are left out, by reason (warm-up, not-live, …).
+        left_out_inside_s: those of them that lie between start and end.
     """
 
     start_s: float
@@ -247,6 +248,12 @@ class Window:
     start_wall_ns: int
     end_wall_ns: int
     left_out_s: dict[str, float] = field(default_factory=dict)
+    left_out_inside_s: float = 0.0
+
+    @property
+    def compared_s(self) -> float:
+        """Return the seconds that are compared: its length without what is left out inside it."""
+        return self.end_s - self.start_s - self.left_out_inside_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

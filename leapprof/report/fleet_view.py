@@ -199,10 +199,7 @@ def _line(one: HostDifference, unit: str) -> HostLine:
 def _host(one: HostComparison, folders: Folders, *, is_control: bool) -> HostRow:
     comparison = one.comparison
     counted = Counter(m.verdict for m in comparison.metrics if m.headline)
-    lengths = [
-        text.duration_text(side.window.end_s - side.window.start_s)
-        for side in (comparison.before, comparison.after)
-    ]
+    lengths = [text.duration_text(side.window.compared_s) for side in (comparison.before, comparison.after)]
     return HostRow(
         host=text.clean(one.host),
         folder=folders.get((one.host, is_control), ""),

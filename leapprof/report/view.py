@@ -127,7 +127,7 @@ def side_view(side: Side, name: str) -> SideView:
         nodeos=_nodeos(side),
         recorded=text.span_text(recording.started_wall_ns, recording.ended_wall_ns),
         window=text.span_text(window.start_wall_ns, window.end_wall_ns),
-        length=text.duration_text(window.end_s - window.start_s),
+        length=text.duration_text(window.compared_s),
         left_out=", ".join(left_out) or "nothing",
         reconstructed=None if recording.reconstructed is None else text.clean(recording.reconstructed),
         cost=_cost(side),

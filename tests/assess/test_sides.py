@@ -1,12 +1,14 @@
 """Windows and pairs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from leapprof.analysis.batch import Span
 from leapprof.assess.sides import WindowChoice, cut_side, pair_devices, pair_nodeos
 from leapprof.errors import NotEnoughDataError
-from leapprof.model import Device, DeviceKind, Nodeos
+from leapprof.model import Column, Device, DeviceKind, Nodeos
 from tests.support.recordings import made
 
 
@@ -36,7 +38,39 @@ def test_only_live_samples_count_where_stages_are_known():
     side = cut_side(made(seconds=3600, stage=stage), "before")
     assert side.span.start_s == pytest.approx(1599, abs=1)
     assert side.left_out.hold(np.array([1000.0 + 2100, 1000.0 + 2500])).tolist() == [True, False]
-    assert side.side.window.left_out_s["not-live"] == pytest.approx(900, abs=3)
+    window = side.side.window
+    assert window.left_out_s == {"not-live": 899}
+    assert window.left_out_inside_s == 300
+    assert window.compared_s == 4599 - 1599 - 300, "what was left out within is not compared"
+
+
+def test_of_several_nodeos_the_one_that_stopped_is_named():
+    """The second goes away for the last ten minutes: the window of both is cut there, and its name is said."""
+    base = made(seconds=3600)
+    stages = {name: np.full(3600, "live", dtype=object) for name in ("a", "b")}
+    stages["b"][3000:] = "stopping"
+    stages["a"][3300:3360] = "syncing"
+    stages["a"][1000:1060] = "syncing"
+    texts = {
+        "nodeos": np.array(["a"] * 3600 + ["b"] * 3600, dtype=object),
+        "stage": np.concatenate([stages["a"], stages["b"]]),
+    }
+    one = base.tables["nodeos"]
+    twice = {
+        name: Column(values=np.tile(c.values, 2), present=np.tile(c.present, 2))
+        for name, c in one.integers.items()
+    }
+    both = replace(one, rows=7200, integers=twice, texts=texts)
+    two = replace(
+        base,
+        manifest=replace(base.manifest, nodeos=(nodeos("a"), nodeos("b"))),
+        tables=base.tables | {"nodeos": both},
+    )
+    side = cut_side(two, "before")
+    window = side.side.window
+    assert window.left_out_s == {"not-live (a)": 60, "not-live (a, b)": 60, "not-live (b)": 540}
+    assert window.left_out_inside_s == 60
+    assert side.span.end_s == 1000 + 2999
 
 
 def test_the_operators_window_replaces_the_warm_up():

@@ -234,3 +234,15 @@ def test_what_an_adjusted_difference_takes_off_is_named_beside_it(adjusted_for, 
     made = sample()
     first = replace(made.metrics[0], adjusted=made.metrics[0].difference, adjusted_for=adjusted_for)
     assert metric_row(first, made).adjusted_for == shown
+
+
+def test_what_is_left_out_within_the_window_is_not_counted_as_compared():
+    """35 minutes of which 140 s were not live are 32 min 40 s compared, in every format."""
+    made = sample()
+    window = replace(made.after.window, end_s=made.after.window.start_s + 2100)
+    window = replace(window, left_out_s={"not-live": 140.0}, left_out_inside_s=140.0)
+    view = report_view(replace(made, after=replace(made.after, window=window)))
+    assert (view.after.length, view.after.left_out) == (
+        "32\xa0min\xa040\xa0s",
+        "2\xa0min\xa020\xa0s not-live",
+    )
