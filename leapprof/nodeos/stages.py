@@ -44,6 +44,10 @@ SYNCING_LAG_MS = 5_000
 # How long a head lag read from the API may stand for later ticks: get_info is asked every 10 s, and an
 # answer may be missed; three missed ones are no knowledge.
 LAG_HOLDS_S = 35.0
+# Between two answers with a fresh head a busy host may answer late: get_info waits for the main thread (Leap 5.0.3,
+# http_plugin posts it there), and a stand-in on a busy drive was silent for 111 s, its head 0.4 s old before and after.
+# To leave that out would be to leave out the busiest minutes. A longer silence may hide a node that fell behind.
+LIVE_SILENCE_S = 300.0
 # A silence this many times as long as answers usually are apart is no coincidence: the API is gone.
 MISSED_AFTER = 1.5
 # Writing back 2.1 GB of state a real 5.0.3 reached 130 to 940 MB/s in bursts; running, it writes kilobytes.
@@ -76,7 +80,8 @@ def label_stages(
 
     Returns:
         (n,) numbers of the stages above: down without process; starting until its API has answered for the first
-        time; then syncing while the head is more than SYNCING_LAG_MS old, else live; stopping after the last
+        time; then syncing while the head is more than SYNCING_LAG_MS old, or not known for long, else live (also in a
+        silence of at most LIVE_SILENCE_S between two answers with a fresh head); stopping after the last
         answer of a process that went away, or whose API fell silent at the end (so that the writes of a stop
         never count as those of a live node).
     """
@@ -115,13 +120,21 @@ def _label_life(time_s: NDArray[np.float64], head_lag_ms: NDArray[np.float64], *
     first, last = answered[0], answered[-1]
     ticks = np.diff(answered, append=n)  # for which each answer is the last one
     asked_s = np.repeat(time_s[answered], ticks)
-    is_behind = np.repeat(head_lag_ms[answered] > SYNCING_LAG_MS, ticks)
-    is_behind |= time_s[first:] - asked_s > LAG_HOLDS_S
+    was_behind = head_lag_ms[answered] > SYNCING_LAG_MS
+    holds_s = np.repeat(_holds_s(time_s[answered], was_behind), ticks)
+    is_behind = np.repeat(was_behind, ticks) | (time_s[first:] - asked_s > holds_s)
     labels[first:] = np.where(is_behind, np.uint8(CODES[SYNCING]), np.uint8(CODES[LIVE]))
     if not is_last or _missed_an_answer(time_s, answered):
         was_syncing = is_last and head_lag_ms[last] > SYNCING_LAG_MS
         labels[last + 1 :] = CODES[SYNCING if was_syncing else STOPPING]
     return labels
+
+
+def _holds_s(answered_s: NDArray[np.float64], was_behind: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return for how long each answer stands: until the next one where both say that the head was fresh."""
+    silence_s = np.diff(answered_s)
+    is_live = ~was_behind[:-1] & ~was_behind[1:] & (silence_s <= LIVE_SILENCE_S)
+    return np.append(np.where(is_live, np.maximum(silence_s, LAG_HOLDS_S), LAG_HOLDS_S), LAG_HOLDS_S)
 
 
 def _missed_an_answer(time_s: NDArray[np.float64], answered: NDArray[np.intp]) -> bool:

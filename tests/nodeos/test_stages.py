@@ -57,6 +57,17 @@ def test_silence_of_a_process_that_answers_again_is_syncing():
     assert found == ["live"] * 4 + ["syncing"] * 4
 
 
+def test_a_busy_node_that_answers_late_is_live():
+    """Its head was fresh before and after: a silence of two minutes is no evidence that it fell behind."""
+    assert label([1] * 14, [400] + [NO] * 11 + [400, 400]) == ["live"] * 14
+
+
+def test_a_silence_of_more_than_five_minutes_is_not_taken_for_live():
+    """What a node did for so long is not known."""
+    found = label([1] * 33, [400] + [NO] * 31 + [400])
+    assert found == ["live"] * 4 + ["syncing"] * 28 + ["live"]
+
+
 def test_another_process_starts_anew():
     """A restart between two ticks begins with starting, although no tick was without process."""
     found = label([1, 1, 1], [400, NO, 400], process_id=np.array([1, 2, 2]))
