@@ -90,27 +90,25 @@ def batch_means(series: Series, span: Span, batch_s: float) -> BatchMeans:
 def batch_shares(
     series: Series, batches: BatchMeans, limits: Sequence[float]
 ) -> tuple[NDArray[np.float64], ...]:
-    """Return for each limit (k,) shares of the time of each batch in which a series is at or below it.
+    """Return for each limit (k,) shares of the samples of each batch that are at or below it.
 
     Args:
         series: within the window that the batches were made of.
         batches: its batch means.
         limits: in the unit of the series.
     """
-    edges = [
+    first, end = (
         _first_after(series, moments) for moments in (batches.start_s, batches.start_s + batches.batch_s)
-    ]
-    known = np.where(np.isfinite(series.value), series.weight_s, 0.0)
-    covered = _between(known, *edges)
-    return tuple(_between(np.where(series.value <= limit, known, 0.0), *edges) / covered for limit in limits)
+    )
+    known = _counts(np.isfinite(series.value), first, end)
+    return tuple(_counts(series.value <= limit, first, end) / known for limit in limits)
 
 
-def _between(
-    values: NDArray[np.float64], first: NDArray[np.intp], end: NDArray[np.intp]
-) -> NDArray[np.float64]:
-    """Return the sums of values from each first to before each end."""
-    sums = np.concatenate([[0.0], np.cumsum(values)])
-    return np.asarray(sums[end] - sums[first])
+def _counts(flags: NDArray[np.bool_], first: NDArray[np.intp], end: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return how many flags are set from each first to before each end."""
+    return np.array(
+        [np.count_nonzero(flags[a:b]) for a, b in zip(first.tolist(), end.tolist(), strict=True)], dtype=float
+    )
 
 
 def _first_after(series: Series, moments: NDArray[np.float64]) -> NDArray[np.intp]:

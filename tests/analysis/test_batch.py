@@ -72,7 +72,7 @@ def test_within_takes_intervals_that_end_inside():
     assert part.time_s.tolist() == [4, 5, 6]
 
 
-def test_shares_of_batches_are_of_the_time_that_is_known():
+def test_shares_of_batches_are_of_the_samples_that_are_there():
     """A third of the first ten minutes is at or below 1; of the second half of the others nothing is known."""
     value = np.full(1200, 5.0)
     value[:200] = 1.0
