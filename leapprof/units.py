@@ -69,8 +69,15 @@ def format_bytes_per_s(value: float) -> str:
     return format_bytes(value) + "/s"
 
 
-def format_tb_per_year(tb_per_year: float) -> str:
-    """Return a yearly amount, always in TB: ``0.378 TB/year``."""
+def format_tb_per_year(tb_per_year: float, most: float | None = None) -> str:
+    """Return a yearly amount, always in TB: ``0.378 TB/year``.
+
+    Args:
+        tb_per_year: the mean.
+        most: upper limit of its interval; it is what can be said where nothing was seen: ``at most 0.168 TB/year``.
+    """
+    if most is not None and abs(tb_per_year) < _NOTHING_BELOW <= most < math.inf:
+        return f"at most {format_tb_per_year(most)}"
     return f"{significant(tb_per_year)} TB/year"
 
 

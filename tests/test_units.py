@@ -40,6 +40,13 @@ def test_the_year_has_365_days_and_tb_are_decimal() -> None:
     assert format_tb_per_year(tb_per_year(4 * MIB)) == "132 TB/year"
 
 
+def test_a_year_of_nothing_seen_is_at_most_its_upper_limit() -> None:
+    """Nothing is not known to be nothing, unless its limit is nothing too."""
+    assert format_tb_per_year(0.0, 0.168) == "at most 0.168 TB/year"
+    assert format_tb_per_year(0.378, 0.5) == "0.378 TB/year"
+    assert format_tb_per_year(0.0, 0.0) == format_tb_per_year(0.0, math.inf) == "0 TB/year"
+
+
 def test_drives_are_decimal_and_memory_is_binary() -> None:
     """The same bytes read differently on a drive and in memory, and say so."""
     assert format_bytes(4.09e6) == "4.09 MB"

@@ -15,7 +15,7 @@ from leapprof.assess.probe_runs import probe_runs
 from leapprof.assess.sides import CutSide
 from leapprof.assess.subjects import devices_of_states
 from leapprof.assess.wear import WRITES
-from leapprof.model import Effect, Grade, MetricComparison, Side, Verdict, WearComparison
+from leapprof.model import Effect, Grade, MetricComparison, Side, Verdict, WearComparison, WearSide
 from leapprof.units import DAY_S, NS_PER_S, format_duration, format_tb_per_year, format_value, significant
 
 MOST_SENTENCES = 10
@@ -194,11 +194,12 @@ def _sentence(metric: MetricComparison, wear: WearComparison | None, remark: str
     else:
         text += plain
     if metric.name == WRITES and wear and wear.before and wear.after:
-        text += (
-            f"; {format_tb_per_year(wear.before.tb_per_year)} before and "
-            f"{format_tb_per_year(wear.after.tb_per_year)} after{_if_short(metric)}"
-        )
+        text += f"; {_yearly(wear.before)} before and {_yearly(wear.after)} after{_if_short(metric)}"
     return f"{text}{_ending(metric)}"
+
+
+def _yearly(side: WearSide) -> str:
+    return format_tb_per_year(side.tb_per_year, side.ci95.high if side.ci95 else None)
 
 
 def _of_ratio(metric: MetricComparison) -> str:

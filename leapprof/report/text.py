@@ -50,6 +50,13 @@ def value_text(value: float | None, unit: str) -> str:
     return shown.replace("-", _MINUS).replace(" ", _UNBREAKABLE)
 
 
+def yearly_text(tb_per_year: float, ci95: Interval | None) -> str:
+    """Return a yearly amount, ``129 TB/year``; where nothing was written, what may be: ``at most 0.168 TB/year``."""
+    if not math.isfinite(tb_per_year):
+        return ABSENT
+    return units.format_tb_per_year(tb_per_year, ci95.high if ci95 else None).replace(" ", _UNBREAKABLE)
+
+
 def signed_text(value: float | None, unit: str) -> str:
     """Return a difference with its sign: ``+1.2 MB/s``, ``−4.07 MB/s``; of percentages in points."""
     shown = value_text(value, unit)

@@ -178,7 +178,7 @@ def _wear_side(side: WearSide | None) -> tuple[str, Figure]:
     if side is None:
         return text.ABSENT, Figure(value=text.ABSENT)
     yearly = Figure(
-        value=text.value_text(side.tb_per_year, "tb_per_year"),
+        value=text.yearly_text(side.tb_per_year, side.ci95),
         interval=text.interval_text(side.ci95, "tb_per_year"),
     )
     return text.value_text(side.bytes_per_s, "bytes_per_s"), yearly
@@ -230,8 +230,8 @@ def _wear_figure(comparison: Comparison) -> KeyFigure | None:
             return KeyFigure(
                 label="Drive writes a year",
                 subject=row.subject,
-                before=text.value_text(before.tb_per_year, "tb_per_year"),
-                after=text.value_text(after.tb_per_year, "tb_per_year"),
+                before=text.yearly_text(before.tb_per_year, before.ci95),
+                after=text.yearly_text(after.tb_per_year, after.ci95),
                 change=row.change or text.signed_text(after.tb_per_year - before.tb_per_year, "tb_per_year"),
                 verdict=row.verdict,
                 sign=row.sign,

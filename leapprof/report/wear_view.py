@@ -90,7 +90,7 @@ def _headline(
         if device.what_if is not None:
             change = device.what_if
             life = _life_words(change.years) if device.rating is not None else ""
-            yield f"After the change: {format_tb_per_year(change.tb_per_year)}{_between(change.ci95, ' TB')}{life}."
+            yield f"After the change: {_changed(change)}{life}."
     if quiet:
         names = ", ".join(clean(d.device) for d in quiet)
         yield f"Next to nothing is written to {names} (under 1 kB/s each)."
@@ -112,6 +112,12 @@ def _between(interval: Interval | None, unit: str = "") -> str:
 def _yearly(device: DeviceForecast) -> str:
     least = "at least " if device.lower_bound else ""
     return f"{least}{significant(device.total_tb_per_year)} TB a year{_between(device.total_ci95, ' TB')}"
+
+
+def _changed(change: WhatIf) -> str:
+    """Return the yearly amount after a change."""
+    most = change.ci95.high if change.ci95 else None
+    return f"{format_tb_per_year(change.tb_per_year, most)}{_between(change.ci95, ' TB')}"
 
 
 def _life_words(years: tuple[RatedYears, ...]) -> str:
@@ -249,5 +255,5 @@ def _volume_text(device: DeviceForecast) -> str:
 
 def _change_facts(change: WhatIf) -> Iterator[tuple[str, str]]:
     interval = change.ratio_ci95
-    yield "after the change", f"{format_tb_per_year(change.tb_per_year)}{_between(change.ci95, ' TB')}"
+    yield "after the change", _changed(change)
     yield "from", f"{clean(change.source)}: writes × {significant(change.ratio)}{_between(interval)}"

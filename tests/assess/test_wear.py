@@ -6,7 +6,7 @@ import pytest
 
 from leapprof.assess.compare import compare
 from leapprof.assess.material import CompareOptions
-from leapprof.units import tb_per_year
+from leapprof.units import format_tb_per_year, tb_per_year
 from tests.support.recordings import DRIVE, pair
 from tests.support.sample_comparisons import comparison
 
@@ -24,6 +24,16 @@ def test_a_year_stands_on_the_interval_of_the_rate(side):
         assert rate.widening >= 2.0
         assert year.tb_per_year == tb_per_year(rate.mean)
         assert (year.ci95.low, year.ci95.high) == (tb_per_year(rate.ci95.low), tb_per_year(rate.ci95.high))
+
+
+def test_a_drive_that_took_nothing_takes_at_most_what_may_have_been_missed():
+    """Rule of three: a burst of 4 MB may have been missed in the half hour; its rating lasts at least so long."""
+    found = compare(*pair(seconds=3600, after={"write_bytes": 0.0}))
+    (row,) = [w for w in found.wear if w.rated_tbw]
+    most = row.after.ci95.high
+    assert (row.after.tb_per_year, row.after.ci95.low) == (0.0, 0.0)
+    assert most > 0
+    assert f" before and at most {format_tb_per_year(most)} after" in found.headline[1]
 
 
 def test_a_drive_that_was_replaced_lasts_by_its_own_rating():

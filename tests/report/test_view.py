@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from leapprof.model import Effect, Event, Grade, Headroom, Interval, PerUnit, Subject
+from leapprof.model import Effect, Event, Grade, Headroom, Interval, PerUnit, Subject, WearSide
 from leapprof.report import text
 from leapprof.report.labels import subject_label
 from leapprof.report.view import MAX_EVENTS_A_SIDE, report_view
@@ -246,3 +246,13 @@ def test_what_is_left_out_within_the_window_is_not_counted_as_compared():
         "32\xa0min\xa040\xa0s",
         "2\xa0min\xa020\xa0s not-live",
     )
+
+
+def test_a_year_of_no_writes_is_at_most_what_may_have_been_missed():
+    """The table of wear and the card above it say the upper limit, not nothing."""
+    made = sample()
+    first, second = made.wear
+    after = WearSide(bytes_per_s=0.0, tb_per_year=0.0, ci95=Interval(low=0.0, high=0.168))
+    view = report_view(replace(made, wear=(replace(first, after=after), second)))
+    assert view.wear[0].after.value == "at\xa0most\xa00.168\xa0TB/year"
+    assert view.key_figures[0].after == view.wear[0].after.value
