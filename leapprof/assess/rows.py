@@ -9,6 +9,7 @@ import numpy as np
 
 from leapprof.analysis.hist import distributions
 from leapprof.analysis.thin import thin
+from leapprof.assess.cached import CachedTables
 from leapprof.assess.latency import latency_sides
 from leapprof.assess.measure import MeasuredSide, Reading, measure, reading_of, with_zero_interval
 from leapprof.assess.metrics import METRICS, MetricSpec, SubjectKind, columns_of
@@ -156,8 +157,12 @@ def _rows_of(
 ) -> Iterator[Row]:
     """Yield the rows of one table, one subject after the other."""
     specs = [s for s in METRICS if s.table == table and s.subject is kind]
-    before.tables.prepare(table, [t.where_before for t in targets if t.on_before and t.where_before])
-    after.tables.prepare(table, [t.where_after for t in targets if t.on_after and t.where_after])
+    wheres = (
+        [t.where_before for t in targets if t.on_before and t.where_before],
+        [t.where_after for t in targets if t.on_after and t.where_after],
+    )
+    with ThreadPoolExecutor(_WORKERS) as pool:
+        list(pool.map(CachedTables.prepare, (before.tables, after.tables), (table, table), wheres))
     for target in targets:
         mine, its = (target.nodeos.before, target.nodeos.after) if target.nodeos else (None, None)
         first = _read(table, before, target.where_before, mine) if target.on_before else None

@@ -1,13 +1,12 @@
-"""Sealed tables as numpy arrays: files are decoded two at a time, and each column is joined once.
+"""Sealed tables as numpy arrays: files are decoded one after the other, and each column is joined once.
 
-pyarrow decodes without the interpreter's lock, so two threads use two cores. What a file holds of other subjects
-is not decoded, where it has row groups of its own; a mask is not made for a column that has no missing value.
+Whoever reads two recordings reads them in two threads, which is what two cores can do: pyarrow decodes without the
+interpreter's lock. What a file holds of other subjects is not decoded, where it has row groups of its own; a mask is
+not made for a column that has no missing value.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +27,6 @@ Where = Mapping[str, str]
 MAX_VALUES = 2**28  # in one reading of one file, 2 GiB: a month of 50 devices has fewer; a bomb has more
 MAX_TEXT_BYTES = 2**29  # in the texts of one file, as its footer says
 _KEY_COLUMNS = frozenset({"seq", "boottime_ns", "wall_ns", "boot"})
-_READERS = 2
 
 
 def open_parquet(
@@ -83,8 +81,7 @@ def read_tables(
     Raises:
         StoreError: a file is truncated or foreign.
     """
-    with ThreadPoolExecutor(_READERS) as pool:
-        files = list(pool.map(partial(_read_file, columns=columns, wheres=wheres), paths))
+    files = [_read_file(path, columns, wheres) for path in paths]
     with _refused(paths[0].with_name(f"{name}-*.parquet")):  # what is a number in one and a text in another
         return tuple(_joined(name, parts) for parts in zip(*files, strict=True))
 
