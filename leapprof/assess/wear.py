@@ -1,5 +1,6 @@
 """Writes a year of each drive on both sides, from the device counter; logical views are named, never added."""
 
+import math
 from collections.abc import Sequence
 
 from leapprof.assess.measure import MeasuredSide
@@ -91,10 +92,11 @@ def _rated(device: Device) -> float | None:
 
 
 def _years(rated: float | None, side: WearSide | None) -> Interval | None:
-    """Return how long a new drive's rating lasts; None when not known or when the rate may be 0."""
-    if rated is None or side is None or side.ci95 is None or side.ci95.low <= 0:
+    """Return how long a new drive's rating lasts, without end when the rate may be 0; None when not known."""
+    if rated is None or side is None or side.ci95 is None or side.ci95.high <= 0:
         return None
-    return Interval(low=rated / side.ci95.high, high=rated / side.ci95.low)
+    low, high = side.ci95.low, side.ci95.high
+    return Interval(low=rated / high, high=rated / low if low > 0 else math.inf)
 
 
 def _note(pair: DevicePair, row: Row, rated_after: float | None) -> str | None:

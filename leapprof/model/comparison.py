@@ -177,8 +177,9 @@ class WearComparison:
     Attributes:
         stacked_views: logical devices whose writes are already counted here (not added again).
         rated_tbw: decimal TB of the device before; None when not known.
-        lifetime_years_before, lifetime_years_after: of the rating, from new; None when not known. Where another
-            device is there after, of its own rating, which the note says.
+        lifetime_years_before, lifetime_years_after: of the rating, from new; None when not known. The high end is
+            infinite where the rate may be 0. Where another device is there after, of its own rating, which the note
+            says.
         note: what limits this row (virtual disk, unknown drive …).
     """
 

@@ -1,5 +1,6 @@
 """The verdict table, the wear table and the key figures of a report, as strings."""
 
+import math
 from dataclasses import dataclass
 
 from leapprof.model import (
@@ -185,6 +186,8 @@ def _wear_side(side: WearSide | None) -> tuple[str, Figure]:
 
 
 def _years(interval: Interval | None) -> str:
+    if interval is not None and interval.high == math.inf:
+        return f"at least {text.value_text(interval.low, 'years')}"
     return text.interval_text(interval, "years") or text.ABSENT
 
 

@@ -131,6 +131,8 @@ def _life_words(years: tuple[RatedYears, ...]) -> str:
 
 
 def _years_text(life: RatedYears) -> str:
+    if life.years > MUCH_YEARS and life.low is not None and life.low <= MUCH_YEARS:
+        return f"at least {format_years(life.low)}"
     text = format_years(life.years)
     if life.low is not None and life.years <= MUCH_YEARS:
         low, high = format_years(life.low), format_years(life.high)

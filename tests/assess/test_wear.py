@@ -1,5 +1,6 @@
 """Writes a year of a drive."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -34,6 +35,7 @@ def test_a_drive_that_took_nothing_takes_at_most_what_may_have_been_missed():
     assert (row.after.tb_per_year, row.after.ci95.low) == (0.0, 0.0)
     assert most > 0
     assert f" before and at most {format_tb_per_year(most)} after" in found.headline[1]
+    assert (row.lifetime_years_after.low, row.lifetime_years_after.high) == (row.rated_tbw / most, math.inf)
 
 
 def test_a_drive_that_was_replaced_lasts_by_its_own_rating():

@@ -1,5 +1,6 @@
 """The strings of a report."""
 
+import csv
 import math
 from dataclasses import replace
 
@@ -7,6 +8,8 @@ import pytest
 
 from leapprof.model import Effect, Event, Grade, Headroom, Interval, PerUnit, Subject, WearSide
 from leapprof.report import text
+from leapprof.report.csv import wear_csv
+from leapprof.report.json import to_json
 from leapprof.report.labels import subject_label
 from leapprof.report.view import MAX_EVENTS_A_SIDE, report_view
 from leapprof.report.view_checks import check_rows
@@ -256,3 +259,17 @@ def test_a_year_of_no_writes_is_at_most_what_may_have_been_missed():
     view = report_view(replace(made, wear=(replace(first, after=after), second)))
     assert view.wear[0].after.value == "at\xa0most\xa00.168\xa0TB/year"
     assert view.key_figures[0].after == view.wear[0].after.value
+
+
+def test_a_lifetime_without_end_is_at_least_its_low_end():
+    """The interval of the writes reaches down to 0: JSON has null, CSV nothing, people read at least."""
+    made = sample()
+    first, second = made.wear
+    found = replace(
+        made, wear=(replace(first, lifetime_years_after=Interval(low=4.4, high=math.inf)), second)
+    )
+    assert report_view(found).wear[0].years_after == "at least 4.40\xa0years"
+    assert to_json(found)["wear"][0]["lifetime_years"]["after"] == {"low": 4.4, "high": None}
+    head, line, *_ = csv.reader(wear_csv(found).splitlines())
+    ends = dict(zip(head, line, strict=True))
+    assert (ends["lifetime_years_after_low"], ends["lifetime_years_after_high"]) == ("4.4", "")

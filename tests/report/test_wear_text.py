@@ -170,6 +170,13 @@ def test_endless_life_is_null_in_json():
     assert json.loads(json.dumps(body, allow_nan=False))["devices"][0]["years"][0]["years"] is None
 
 
+def test_a_rating_that_lasts_at_least_so_long_says_so():
+    """The mean rate is 0, its upper limit is not: over 100 years would be too much to say."""
+    years = (RatedYears(rated_tbw=600, years=float("inf"), low=4.4, high=None),)
+    text = "\n".join(wear_lines(replace(FORECAST, devices=(replace(DRIVE, years=years),))))
+    assert "TBW lasts at least 4.4 years" in " ".join(text.split())
+
+
 @pytest.mark.parametrize(
     ("years", "said"),
     [
