@@ -14,6 +14,8 @@ from leapprof.analysis.estimate import t_two_sided
 from leapprof.model import Effect, Estimate, Interval
 
 NORMAL_975 = 1.959964
+ROUNDING_ERROR = 1e-12
+"""Means that differ by this share are one: what is left over of sums of a week."""
 
 
 def difference(before: Estimate, after: Estimate) -> Effect:
@@ -47,13 +49,16 @@ def p_value(before: Estimate, after: Estimate) -> float | None:
     """Return Welch's two-sided p for no difference; None when either side has no standard error."""
     if before.standard_error is None or after.standard_error is None:
         return None
+    difference_of_means = after.mean - before.mean
+    if abs(difference_of_means) <= ROUNDING_ERROR * max(abs(before.mean), abs(after.mean)):
+        return 1.0
     first, second = before.standard_error**2, after.standard_error**2
     variance = first + second
     if variance <= 0:
-        return 1.0 if before.mean == after.mean else 0.0
+        return 0.0
     parts = first**2 / (before.degrees_of_freedom or 1) + second**2 / (after.degrees_of_freedom or 1)
     freedom = variance**2 / parts if parts > 0 else 1.0
-    return t_two_sided((after.mean - before.mean) / math.sqrt(variance), freedom)
+    return t_two_sided(difference_of_means / math.sqrt(variance), freedom)
 
 
 def p_of_effect(effect: Effect) -> float | None:

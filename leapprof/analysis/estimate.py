@@ -310,14 +310,16 @@ def _largest_excess(value: NDArray[np.float64], weight: NDArray[np.float64]) -> 
     """
     if not value.size:
         return 0.0
-    sums = value * weight
-    np.cumsum(sums, out=sums)
-    total = float(sums[-1])
-    samples = max(round(BURST_S * value.size / max(float(weight.sum()), 1.0)), 1)
+    covered_s, total = float(weight.sum()), float(value @ weight)
+    samples = max(round(BURST_S * value.size / max(covered_s, 1.0)), 1)
     if total <= 0 or samples >= value.size:
         return 0.0
+    # From the mean on, or the longer interval of a late sample would look like a burst.
+    sums = value - total / covered_s
+    sums *= weight
+    np.cumsum(sums, out=sums)
     largest = max(float((sums[samples:] - sums[:-samples]).max()), float(sums[samples - 1]))
-    return max(largest / total - samples / value.size, 0.0)
+    return max(largest / total, 0.0)
 
 
 def _effective_samples(value: NDArray[np.float64], se: float) -> float:

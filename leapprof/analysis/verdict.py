@@ -211,7 +211,8 @@ def _settled(effect: Effect, p_adjusted: float | None, traits: Traits, *, twice:
     """Return verdict and reason of an interval that allows for everything, after Holm."""
     assert effect.ci95 is not None
     # Beside it the interval of the effect is printed, which may say something else than one twice as wide.
-    name = "interval, widened for being preliminary," if twice else "interval"
+    is_wide = twice and effect.ci95.low < effect.ci95.high
+    name = "interval, widened for being preliminary," if is_wide else "interval"
     verdict, text = _verdict(effect.ci95, traits, name)
     if verdict in _PROVEN and p_adjusted is not None and p_adjusted > ALPHA:
         return Verdict.INCONCLUSIVE, "not certain once all headline metrics are counted (Holm)"

@@ -77,6 +77,12 @@ def test_two_constants_differ_certainly_or_not_at_all():
     assert p_value(known(1, se=0.0), known(2, se=0.0)) == 0
 
 
+def test_what_is_left_of_rounding_is_no_difference():
+    """Sums of a week differ in the last digits."""
+    before, after = known(629145600.0, se=0.0), known(629145600.0000001, se=0.0)
+    assert p_value(before, after) == 1.0
+
+
 @given(st.lists(st.one_of(st.none(), st.floats(0, 1)), max_size=12))
 def test_adjusted_p_values_never_get_smaller_and_keep_their_place(values):
     """None stays None; Holm is the stricter of both."""

@@ -142,6 +142,15 @@ def test_intervals_of_quantiles_hold_the_truth():
         assert np.mean([i.low <= value <= i.high for i in intervals]) >= 0.84
 
 
+def test_a_late_sample_is_no_burst():
+    """A constant stays known exactly where one of its samples stands for three intervals."""
+    samples = series(np.full(3600, 7.0))
+    samples.weight_s[1800:1803] = (0.0, 0.0, 3.0)
+    samples.value[1800:1802] = np.nan
+    found = estimate(batch_means(samples, Span(start_s=0.0, end_s=3600.0), 180.0), samples)
+    assert found.ci95 == Interval(low=7.0, high=7.0)
+
+
 def test_half_minute_means_tell_what_goes_on_and_off_from_noise():
     """White noise of any size averages out; on and off does not."""
     n = 3600
