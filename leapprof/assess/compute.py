@@ -53,11 +53,17 @@ class Context:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Measured:
-    """A series, and for a counter the column whose total holds the bytes of gaps too."""
+    """A series, and for a counter the column whose total holds the bytes of gaps too.
+
+    Attributes:
+        clock_s: (n,) seconds that each value covers, where the weights of the series are in proportion to something
+            else (CPU ticks); their sum over a window is to be that of these.
+    """
 
     series: Series
     counter: Column | None = None
     scale: float = 1.0
+    clock_s: NDArray[np.float64] | None = None
 
     def total(self, samples: Samples, keep: slice) -> CounterTotal | None:
         """Return what the counter counted over the kept rows, in the metric's unit."""
@@ -109,7 +115,11 @@ def host_steal(samples: Samples) -> Measured | None:
 
 
 def _cpu_share(samples: Samples, numerator: tuple[str, ...]) -> Measured | None:
-    """Return the share of some fields of the cpu line in the time of all of them, in percent."""
+    """Return the share of some fields of the cpu line in the time of all of them, in percent.
+
+    An interval weighs by its ticks, not by its length: the mean is then the ratio of the sums of ticks. A busy host
+    reads its counters late, so that intervals hold more or fewer ticks than their length would make.
+    """
     if not samples.has(*BUSY, *NOT_BUSY):
         return None
     present = np.logical_and.reduce([samples.columns[n].present for n in (*BUSY, *NOT_BUSY)])
@@ -133,8 +143,21 @@ def _cpu_share(samples: Samples, numerator: tuple[str, ...]) -> Measured | None:
     value, weight = np.full(samples.time_s.size, np.nan), np.zeros(samples.time_s.size)
     to = slice(1, None) if isinstance(at, slice) else at[1:]
     value[to] = np.divide(part, time, out=np.full(time.size, np.nan), where=good)
-    weight[to] = np.where(good, elapsed, 0.0)
-    return Measured(series=Series(time_s=samples.time_s, value=value, weight_s=weight))
+    clock_s = weight.copy()
+    clock_s[to] = np.where(good, elapsed, 0.0)
+    weight[to] = np.where(good, time, 0.0)
+    series = Series(time_s=samples.time_s, value=value, weight_s=weight)
+    return Measured(series=covering(series, clock_s), clock_s=clock_s)
+
+
+def covering(series: Series, clock_s: NDArray[np.float64]) -> Series:
+    """Return a series whose weights are scaled so that their sum is that of the seconds of the clock."""
+    weighed = float(series.weight_s.sum())
+    return (
+        replace(series, weight_s=series.weight_s * (float(clock_s.sum()) / weighed))
+        if weighed > 0
+        else series
+    )
 
 
 def nodeos_cpu(samples: Samples) -> Measured | None:

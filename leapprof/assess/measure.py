@@ -16,7 +16,7 @@ from leapprof.analysis.estimate import (
 )
 from leapprof.analysis.hours import HourMeans, hour_means
 from leapprof.analysis.quantiles import median
-from leapprof.assess.compute import Context, Measured
+from leapprof.assess.compute import Context, Measured, covering
 from leapprof.assess.liveness import Stretches
 from leapprof.assess.metrics import FLOW_UNITS, MetricSpec
 from leapprof.assess.samples import Samples, read_samples
@@ -98,7 +98,7 @@ def measure(spec: MetricSpec, read: Reading) -> MeasuredSide | None:
     if measured is None:
         return None
     side = read.side
-    series = without(within(measured.series, side.span), side.left_out)
+    series = _compared(measured, side)
     total, lower_bound = _total(measured, side, read.samples)
     batches = batch_means(series, side.span, read.batch_s) if read.batch_s else None
     spread = 0.0 if spec.bursty or spec.unit == "bytes" else relative_spread(series, side.span)
@@ -181,6 +181,15 @@ def with_zero_interval(side: MeasuredSide, other: MeasuredSide | None) -> Measur
         return side
     interval = zero_rate_interval(max(side.estimate.covered_seconds, 1.0), other.largest_burst)
     return replace(side, estimate=replace(side.estimate, ci95=interval))
+
+
+def _compared(measured: Measured, side: CutSide) -> Series:
+    """Return the part of a series that is compared; its weights cover the seconds of that part."""
+    series = without(within(measured.series, side.span), side.left_out)
+    if measured.clock_s is None:
+        return series
+    clock = replace(measured.series, weight_s=measured.clock_s)
+    return covering(series, without(within(clock, side.span), side.left_out).weight_s)
 
 
 def without(series: Series, left_out: Stretches) -> Series:
