@@ -13,7 +13,7 @@ from leapprof.probes.cgroup_path import parse_cgroup_path
 from leapprof.probes.cpu_online import parse_cpu_online
 from leapprof.probes.cpuinfo import parse_cpuinfo
 from leapprof.probes.meminfo import parse_meminfo
-from leapprof.probes.settings import parse_assignments, parse_choice, parse_line
+from leapprof.probes.settings import parse_assignments, parse_choice, parse_line, parse_page_size
 
 T = TypeVar("T")
 
@@ -110,6 +110,7 @@ def _machine(texts: Mapping[str, str]) -> dict[str, str | None]:
         "swap_total_bytes": memory.swap_total_bytes if memory else None,
         "commit_limit_bytes": memory.commit_limit_bytes if memory else None,
         "committed_as_bytes": memory.committed_as_bytes if memory else None,
+        "page_size_bytes": parse_page_size(texts.get("/proc/self/smaps", "")),
     }
     words = {key: None if value is None else str(value) for key, value in numbers.items()}
     return words | {"cpu_model": cpus.model}

@@ -41,6 +41,7 @@ FACT_READS = (
     "/proc/sys/kernel/osrelease",
     "/proc/cpuinfo",
     "/proc/meminfo",
+    "/proc/self/smaps",
     "/proc/1/cgroup",
     "/sys/devices/system/cpu/online",
     "/sys/class/dmi/id/sys_vendor",
@@ -71,6 +72,7 @@ SURVEY_LINKS = TOPOLOGY_LINKS
 SURVEY_PROCESS_FILES = ("stat", "status", "cmdline", "exe", "cwd", "cgroup", "limits", "mountinfo", "log")
 KEEP_LINES = {
     "/proc/cpuinfo": ("model name", "processor", "flags", "Hardware", "CPU implementer", "CPU part"),
+    "/proc/self/smaps": ("KernelPageSize",),
     "/boot/config-*": ("CONFIG_MEM_SOFT_DIRTY", "CONFIG_HAVE_ARCH_SOFT_DIRTY", "# CONFIG_MEM_SOFT_DIRTY"),
 }
 

@@ -29,7 +29,9 @@ from leapprof.agent.plan import (
     StatVfs,
     plan_message,
 )
+from leapprof.ingest.reads import KEEP_LINES
 from leapprof.model import ReadStatus
+from leapprof.probes.settings import parse_page_size
 
 SHELLS = pytest.mark.parametrize("kind", ["dash", "busybox"])
 WIF = "5KQwrPbwdL6PhXujxW37FSSQZ1JiwsST4cqQzDeyXtP79zkvFD3"
@@ -101,6 +103,19 @@ def test_a_survey_reads_what_cat_can_read(kind, open_talk, section, tmp_path) ->
     assert talk.frames(1)[0].seq == 2
     assert talk.close() == (0, "")
     assert talk.decoder.rejected == 0
+
+
+@pytest.mark.parametrize("kind", ["python3", "dash", "busybox"])
+def test_every_agent_reads_the_size_of_a_page_from_its_own_mappings(kind, open_talk, section) -> None:
+    """No program is needed for it; of the dozens of lines of a mapping one leaves the host."""
+    talk = open_talk(kind)
+    path = "/proc/self/smaps"
+    talk.plan(Plan(ticks=1, reads=(Read(path=path, keep=KEEP_LINES[path]),)))
+    (frame,) = talk.frames(1)
+    text = section(frame, path).text.decode()
+    assert parse_page_size(text) == os.sysconf("SC_PAGE_SIZE")
+    assert all(line.startswith("KernelPageSize") for line in text.splitlines())
+    assert talk.close() == (0, "")
 
 
 @SHELLS

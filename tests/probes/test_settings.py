@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leapprof.probes.settings import parse_assignments, parse_choice, parse_line
+from leapprof.probes.settings import parse_assignments, parse_choice, parse_line, parse_page_size
 
 
 def test_choice_is_the_word_in_brackets() -> None:
@@ -29,10 +29,17 @@ def test_line_is_printable_and_bounded() -> None:
     assert len(parse_line("x" * 1000) or "") == 256
 
 
+def test_a_page_is_that_of_the_first_mapping() -> None:
+    """Some arm64 kernels have pages of 64 KiB; later mappings may lie on huge pages."""
+    assert parse_page_size("KernelPageSize:       64 kB\nKernelPageSize:     2048 kB\n") == 65536
+    assert parse_page_size("KernelPageSize: \n") is None
+
+
 @given(st.text())
 def test_any_text_has_a_meaning(text: str) -> None:
-    """None of the three raises."""
+    """None of the four raises."""
     parse_choice(text)
     parse_assignments(text)
+    parse_page_size(text)
     line = parse_line(text)
     assert line is None or line.isprintable()
