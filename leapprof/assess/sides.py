@@ -91,7 +91,7 @@ def cut_side(
         start_wall_ns=_wall_at(clock, span.start_s),
         end_wall_ns=_wall_at(clock, span.end_s),
         left_out_s={k: round(v, 3) for k, v in left_out_s.items() if v > 0},
-        left_out_inside_s=round(sum(live.not_live_s(span).values()), 3) if live else 0.0,
+        left_out_inside_s=round(sum(live.not_live_s(span).values(), 0.0), 3) if live else 0.0,
     )
     return CutSide(
         tables=tables,
