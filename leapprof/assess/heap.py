@@ -4,7 +4,7 @@ import ctypes
 from contextlib import suppress
 from functools import cache
 
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc's malloc.h
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8  # M_… of glibc's malloc.h
 _LARGEST_BYTES = 2**25  # the most that mallopt(3) takes: a column of four million samples
 _KEPT_BYTES = 2**30
 
@@ -20,3 +20,4 @@ def keep_freed_memory() -> None:
         mallopt = ctypes.CDLL(None).mallopt
         mallopt(_MMAP_THRESHOLD, _LARGEST_BYTES)
         mallopt(_TRIM_THRESHOLD, _KEPT_BYTES)
+        mallopt(_ARENA_MAX, 1)  # what one thread frees is there for the other

@@ -7,6 +7,7 @@ not made for a column that has no missing value.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -81,9 +82,20 @@ def read_tables(
     Raises:
         StoreError: a file is truncated or foreign.
     """
+    _share_the_heap()
     files = [_read_file(path, columns, wheres) for path in paths]
     with _refused(paths[0].with_name(f"{name}-*.parquet")):  # what is a number in one and a text in another
-        return tuple(_joined(name, parts) for parts in zip(*files, strict=True))
+        subjects = [list(parts) for parts in zip(*files, strict=True)]
+        del files
+        return tuple(_joined(name, parts) for parts in subjects)
+
+
+@cache
+def _share_the_heap() -> None:
+    """Let pyarrow take its memory where numpy takes its own: a pool apart keeps what it frees from the other."""
+    import pyarrow as pa
+
+    pa.set_memory_pool(pa.system_memory_pool())
 
 
 def _read_file(path: Path, columns: Sequence[str] | None, wheres: Sequence[Where]) -> "list[pa.Table]":
@@ -218,16 +230,21 @@ def _present(values: "pa.Array") -> NDArray[np.bool_] | None:
     return bits[values.offset : values.offset + len(values)].astype(np.bool_)
 
 
-def _joined(name: str, parts: "Sequence[pa.Table]") -> Table:
-    """Return parts below each other; a column that one of them lacks is not present there."""
+def _joined(name: str, parts: "list[pa.Table]") -> Table:
+    """Return parts below each other; a column that one of them lacks is not present there.
+
+    The list is emptied, and what was read is forgotten column by column: a week is never in memory twice.
+    """
     import pyarrow as pa
 
     data = pa.concat_tables(parts, promote_options="default")
+    parts.clear()
     full = np.ones(data.num_rows, dtype=np.bool_)
     full.flags.writeable = False  # one for all columns
     integers, texts = {}, {}
     for column in data.column_names:
         values = data.column(column).unify_dictionaries().combine_chunks()
+        data = data.drop_columns([column])
         if pa.types.is_integer(values.type):
             integers[column] = _column(values, full)
         else:
