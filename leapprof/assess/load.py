@@ -12,7 +12,6 @@ import numpy as np
 
 from leapprof.agent.frame import decode_body
 from leapprof.assess.gaps import find_gaps
-from leapprof.assess.heap import keep_freed_memory
 from leapprof.assess.stages import with_stages
 from leapprof.errors import ParseError, StoreError
 from leapprof.ingest.rows import FrameIngest
@@ -99,7 +98,6 @@ def load(path: Path) -> LoadedRecording:
         StoreError: the path is no recording, or a file of it is damaged beyond reading.
         FormatVersionError: a newer leapprof wrote it.
     """
-    keep_freed_memory()
     stored = open_recording(path)
     ingest, unreadable = _ingest(stored)
     unsealed = ingest.tables()

@@ -7,7 +7,6 @@ not made for a column that has no missing value.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from leapprof.errors import StoreError
 from leapprof.model import Column, Table
 from leapprof.store.guard import translated
+from leapprof.store.heap import share_heap
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -82,20 +82,12 @@ def read_tables(
     Raises:
         StoreError: a file is truncated or foreign.
     """
-    _share_the_heap()
+    share_heap()
     files = [_read_file(path, columns, wheres) for path in paths]
     with _refused(paths[0].with_name(f"{name}-*.parquet")):  # what is a number in one and a text in another
         subjects = [list(parts) for parts in zip(*files, strict=True)]
         del files
         return tuple(_joined(name, parts) for parts in subjects)
-
-
-@cache
-def _share_the_heap() -> None:
-    """Let pyarrow take its memory where numpy takes its own: a pool apart keeps what it frees from the other."""
-    import pyarrow as pa
-
-    pa.set_memory_pool(pa.system_memory_pool())
 
 
 def _read_file(path: Path, columns: Sequence[str] | None, wheres: Sequence[Where]) -> "list[pa.Table]":

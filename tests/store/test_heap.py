@@ -8,9 +8,9 @@ import pytest
 FAULTS = """
 import resource, sys
 import numpy as np
-from leapprof.assess.heap import keep_freed_memory
+from leapprof.store.heap import share_heap
 if sys.argv[1] == "keep":
-    keep_freed_memory()
+    share_heap()
 def faults():
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 def columns():
