@@ -101,6 +101,11 @@ class Sides:
     by_ratio: bool = False
 
     @property
+    def allowed(self) -> bool:
+        """Return whether the interval of one of them allows for a short window."""
+        return is_widened(self.before, self.after)
+
+    @property
     def shorter_s(self) -> float:
         """Return the covered seconds of the shorter side."""
         return min(self.before.covered_seconds, self.after.covered_seconds)
@@ -138,8 +143,8 @@ def judge(effect: Effect, p_adjusted: float | None, sides: Sides, traits: Traits
     short = have_s < needed_s * ROUNDING
     grade = Grade.PRELIMINARY if short or flags else Grade.FULL
     full = grade is Grade.FULL
-    allowed = full or is_widened(sides.before, sides.after)
-    verdict, text = _settled(standing(effect, sides, grade), p_adjusted, traits, twice=not allowed)
+    twice = _asks_twice(grade, allowed=sides.allowed)
+    verdict, text = _settled(standing(effect, sides, grade), p_adjusted, traits, twice=twice)
     memory = "this metric's memory asks for"
     why = [f"{format_duration(have_s)} of the {format_duration(needed_s)} that {memory}"] * short
     settled = full and verdict in _SETTLED
@@ -173,7 +178,7 @@ def standing(effect: Effect, sides: Sides, grade: Grade) -> Effect:
     if effect.ci95 is None:
         return effect
     interval = _of_ratio(sides) or effect.ci95
-    if grade is not Grade.FULL and not is_widened(sides.before, sides.after):
+    if _asks_twice(grade, allowed=sides.allowed):
         interval = widened(effect.value, interval)
     interval = Interval(low=interval.low - sides.swing, high=interval.high + sides.swing)
     return Effect(value=effect.value, ci95=interval)
@@ -186,6 +191,11 @@ def _of_ratio(sides: Sides) -> Interval | None:
         return None
     mean = sides.before.mean
     return Interval(low=(quotient.ci95.low - 1) * mean, high=(quotient.ci95.high - 1) * mean)
+
+
+def _asks_twice(grade: Grade, *, allowed: bool) -> bool:
+    """Return whether twice the interval has to show an effect: preliminary, and not for what it allows for."""
+    return grade is not Grade.FULL and not allowed
 
 
 def settle(
@@ -202,7 +212,7 @@ def settle(
     """
     if grade is Grade.TOO_SHORT or effect.ci95 is None:
         return Verdict.INCONCLUSIVE, "too little data for an interval"
-    twice = grade is not Grade.FULL and not allowed
+    twice = _asks_twice(grade, allowed=allowed)
     interval = widened(effect.value, effect.ci95) if twice else effect.ci95
     return _settled(Effect(value=effect.value, ci95=interval), p_adjusted, traits, twice=twice)
 
