@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from leapprof.model import Comparison, Estimate, Interval, MetricComparison
+from leapprof.model import Comparison, Estimate, MetricComparison
 from leapprof.report import text
 from leapprof.report.labels import metric_label, subject_label
 
@@ -25,9 +25,4 @@ def _lines(metric: MetricComparison) -> Iterator[tuple[str, ...]]:
 
 def _quantiles(side: Estimate, unit: str) -> Iterator[str]:
     for value, interval in ((side.p50, side.p50_ci95), (side.p95, side.p95_ci95), (side.p99, side.p99_ci95)):
-        yield text.value_text(value, unit) + _in_brackets(interval, unit)
-
-
-def _in_brackets(interval: Interval | None, unit: str) -> str:
-    shown = text.interval_text(interval, unit)
-    return f" ({shown})" if shown else ""
+        yield text.value_text(value, unit) + text.bracketed(text.interval_text(interval, unit))

@@ -82,6 +82,11 @@ def interval_text(interval: Interval | None, unit: str) -> str:
     return _joined(value_text(interval.low, unit), value_text(interval.high, unit))
 
 
+def bracketed(shown: str) -> str:
+    """Return what follows a number in brackets; nothing of nothing."""
+    return f" ({shown})" if shown else ""
+
+
 def signed_interval_text(interval: Interval | None, unit: str) -> str:
     """Return the interval of a difference, both ends with their signs; empty without an interval."""
     if interval is None or not (is_number(interval.low) and is_number(interval.high)):

@@ -44,7 +44,7 @@ def _range(counts: Interval) -> str:
 def _cost(figure: PerUnit) -> str:
     unit = _PER_UNIT[figure.unit]
     interval = text.ratio_interval_text(figure.ratio.ci95)
-    ratio = text.ratio_text(figure.ratio.value) + (f" ({interval})" if interval else "")
+    ratio = text.ratio_text(figure.ratio.value) + text.bracketed(interval)
     return f"{_figure(figure.before, unit)} before, {_figure(figure.after, unit)} after; ratio {ratio}"
 
 
@@ -60,4 +60,4 @@ def _runs(runs: RunPair) -> str:
 
 def _figure(effect: Effect, unit: str) -> str:
     interval = text.interval_text(effect.ci95, unit)
-    return text.value_text(effect.value, unit) + (f" ({interval})" if interval else "")
+    return text.value_text(effect.value, unit) + text.bracketed(interval)
