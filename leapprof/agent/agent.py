@@ -2191,8 +2191,8 @@ class Agent:
             self.output.flush()
         if 0 in readable and not self.receive():
             return False
-        if sampler is not None and sampler is self.sampler:
-            self.advance(sampler, readable, writable, now)
+        if self.sampler is not None:  # also one that came just now: with "end" behind its plan its frame is ready
+            self.advance(self.sampler, readable, writable, now)
         if self.tail is not None and not self.output.queue and now >= self.tail_at and not self.copy_tail(now):
             return False
         if self.ending and (self.sampler is None or self.sampler.pending is None):

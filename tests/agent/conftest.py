@@ -17,7 +17,7 @@ from leapprof.agent.frame import FrameDecoder
 from leapprof.agent.plan import Plan, encode_plan, plan_message
 from leapprof.model import Frame, Section
 
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0  # of a machine that is busy with something else
 
 
 def find_python36() -> str | None:
@@ -58,6 +58,15 @@ class Talk:
                 if not data:
                     break
                 frames += self.decoder.feed(data)
+        return frames
+
+    def until(self, seen: Callable[[Frame], bool]) -> list[Frame]:
+        """Wait for the first frame of which that is true; all that came meanwhile are returned."""
+        frames: list[Frame] = []
+        while not any(map(seen, frames)):
+            came = self.frames(1)
+            assert came, "no such frame came"
+            frames += came
         return frames
 
     def rest(self) -> list[Frame]:

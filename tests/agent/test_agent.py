@@ -76,11 +76,11 @@ def test_ticks_sit_on_absolute_deadlines(kind, open_talk) -> None:
     """Deadlines are whole intervals apart, whatever a reading took."""
     talk = open_talk(kind)
     talk.plan(
-        Plan(interval_ms=20, reads=(Read(path="/proc/uptime"), Read(path="/proc/meminfo", every_ticks=3)))
+        Plan(interval_ms=100, reads=(Read(path="/proc/uptime"), Read(path="/proc/meminfo", every_ticks=3)))
     )
     frames = talk.frames(8)
     steps = [b.deadline_ns - a.deadline_ns for a, b in itertools.pairwise(frames)]
-    assert all(step > 0 and step % 20_000_000 == 0 for step in steps)
+    assert all(step > 0 and step % 100_000_000 == 0 for step in steps)
     assert [f.seq for f in frames] == list(range(1, len(frames) + 1))
     slow = [any(s.name == "/proc/meminfo" for s in f.sections) for f in frames[:7]]
     assert slow == [True, False, False, True, False, False, True]
@@ -162,16 +162,17 @@ def test_without_heartbeat_the_agent_ends(kind, open_talk) -> None:
     talk = open_talk(kind)
     talk.plan(Plan(interval_ms=100, heartbeat_s=1, reads=(Read(path="/proc/uptime"),)))
     assert talk.rest()
-    assert talk.process.wait(10) == 0
+    assert talk.process.wait(60) == 0
 
 
 def test_a_heartbeat_keeps_the_agent(open_talk) -> None:
     """With beats it goes on beyond the heartbeat time."""
     talk = open_talk("python3")
-    talk.plan(Plan(interval_ms=300, heartbeat_s=1, reads=(Read(path="/proc/uptime"),)))
-    for _ in range(5):
-        assert talk.frames(1)
+    talk.plan(Plan(interval_ms=100, heartbeat_s=3, reads=(Read(path="/proc/uptime"),)))
+    (first, *_) = frames = talk.frames(1)
+    while frames[-1].boottime_ns - first.boottime_ns < 4 * 10**9:
         talk.send(BEAT_MESSAGE)
+        frames = talk.frames(1)
     assert talk.process.poll() is None
 
 
@@ -191,7 +192,7 @@ def test_a_closed_output_ends_the_agent_quietly(open_talk) -> None:
     talk.frames(1)
     assert talk.process.stdout is not None
     talk.process.stdout.close()
-    assert talk.process.wait(10) == 0
+    assert talk.process.wait(60) == 0
     assert talk.process.stderr is not None
     assert talk.process.stderr.read() == b""
 
@@ -204,11 +205,12 @@ def test_a_stalled_output_drops_the_oldest_frames_and_never_stalls_sampling(open
     talk.plan(
         Plan(interval_ms=10, queue_bytes=200_000, reads=(Read(path=str(noise)), Read(path="/proc/uptime")))
     )
+    seen = talk.frames(1)
     for _ in range(100):  # nobody reads meanwhile; each frame is new and hard to compress
         noise.write_bytes(os.urandom(60_000))
         time.sleep(0.01)
     talk.send(END_MESSAGE)
-    frames = talk.rest()
+    frames = seen + talk.rest()
     last = frames[-1]
     assert last.dropped > 0
     assert talk.decoder.rejected == 0
@@ -237,7 +239,7 @@ def test_a_bad_message_is_refused_in_one_line(message, open_talk) -> None:
     talk = open_talk("python3")
     with contextlib.suppress(BrokenPipeError):
         talk.send(message)
-    assert talk.process.wait(10) == 2
+    assert talk.process.wait(60) == 2
     status, errors = talk.close()
     assert status == 2
     assert errors.startswith("leapprof agent: ")
@@ -258,7 +260,7 @@ def test_slow_groups_are_stretched_when_reading_takes_too_long(open_talk) -> Non
 
 @BOTH
 def test_frames_are_sent_together_when_the_plan_says_so(kind, open_talk) -> None:
-    """The first ones at once, then so many in one piece; each as it was read, and the last ones at the end."""
+    """So many in one piece; each as it was read, and the last ones at the end."""
     talk = open_talk(kind)
     talk.plan(Plan(interval_ms=20, reads=(Read(path="/proc/uptime"),), send_every_ticks=10))
     pieces = []
@@ -267,10 +269,17 @@ def test_frames_are_sent_together_when_the_plan_says_so(kind, open_talk) -> None
     talk.send(END_MESSAGE)
     frames = [frame for piece in pieces for frame in piece] + talk.rest()
     assert max(len(piece) for piece in pieces) >= 8
-    assert [len(piece) for piece in pieces[:2]] == [1, 1]
     assert [frame.seq for frame in frames] == list(range(1, len(frames) + 1))
     gaps = {b.deadline_ns - a.deadline_ns for a, b in itertools.pairwise(frames[:-1])}
     assert all(gap % 20_000_000 == 0 for gap in gaps)
     uptimes = [float(frame.sections[-1].text.split()[0]) for frame in frames]
     assert uptimes == sorted(uptimes)
     assert talk.decoder.rejected == 0
+
+
+@BOTH
+def test_the_first_frames_are_sent_at_once(kind, open_talk) -> None:
+    """A collector that has begun sees so soon, not after the minutes that a thousand frames together take."""
+    talk = open_talk(kind)
+    talk.plan(Plan(interval_ms=200, reads=(Read(path="/proc/uptime"),), send_every_ticks=1000))
+    assert len(talk.frames(2)) < 10

@@ -40,14 +40,14 @@ def test_connections_are_timed_by_the_hosts_clock(kind, open_talk) -> None:
         four, six = listening(stack), listening(stack, "::1")
         lines = told(
             open_talk(kind),
-            Connect(address=f"127.0.0.1:{four}", count=5, timeout_s=2, interval_s=0.02),
-            Connect(address=f"[::1]:{six}", count=2, timeout_s=2),
-            Connect(address=f"localhost:{four}", count=1, timeout_s=2, family=4),
+            Connect(address=f"127.0.0.1:{four}", count=5, timeout_s=20, interval_s=0.02),
+            Connect(address=f"[::1]:{six}", count=2, timeout_s=20),
+            Connect(address=f"localhost:{four}", count=1, timeout_s=20, family=4),
         )
     assert [rows[0] for rows in lines] == ["family 4", "family 6", "family 4"]
     assert [len(rows) - 1 for rows in lines] == [5, 2, 1]
     tries = [[int(word) for word in row.split()] for row in lines[0][1:]]
-    assert all(0 < took_ns < 2 * 10**9 for _, took_ns in tries)
+    assert all(0 < took_ns < 20 * 10**9 for _, took_ns in tries)
     assert tries[-1][0] - tries[0][0] >= 4 * 20 * 10**6 - 10**6
 
 
@@ -83,7 +83,7 @@ def test_readings_go_on_while_connections_are_made(open_talk) -> None:
     (child,) = Path(f"/proc/{agent}/task/{agent}/children").read_text().split()
     talk.process.kill()
     talk.process.wait()
-    limit = time.monotonic() + 20
+    limit = time.monotonic() + 60
     while is_running(int(child)) and time.monotonic() < limit:
         time.sleep(0.02)
     assert not is_running(int(child))

@@ -61,9 +61,11 @@ def server() -> Iterator[str]:
 def test_http_answers_are_read_and_cut_to_the_named_lines(kind, open_talk, section, server) -> None:
     """Status, elapsed time and server lead; bodies come plain, chunked or until the end."""
     paths = ("/plain", "/chunked", "/close", "/busy")
-    gets = [HttpGet(match_id="eos", address=server, path=path, keep=("nodeos_",)) for path in paths]
+    gets = [
+        HttpGet(match_id="eos", address=server, path=path, keep=("nodeos_",), timeout_s=8) for path in paths
+    ]
     gets.append(HttpGet(match_id="eos", address=server, path="/slow", timeout_s=0.1))
-    gets.append(HttpGet(match_id="eos", address=server, path="/long", max_bytes=50_000))
+    gets.append(HttpGet(match_id="eos", address=server, path="/long", max_bytes=50_000, timeout_s=8))
     gets.append(HttpGet(match_id="eos", address="127.0.0.1:1", path="/refused"))
     gets.append(HttpGet(match_id="eos", address="example.org:80", path="/name"))
     talk = open_talk(kind)
@@ -86,10 +88,9 @@ def test_a_server_that_does_not_answer_never_stalls_sampling(open_talk) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
         talk = open_talk("python3")
-        get = HttpGet(match_id="eos", address=address, path="/x", every_ticks=1, timeout_s=0.4)
+        get = HttpGet(match_id="eos", address=address, path="/x", every_ticks=1, timeout_s=2)
         talk.plan(Plan(interval_ms=50, https=(get,), reads=(Read(path="/proc/uptime"),)))
-        frames = talk.frames(14)
+        frames = talk.until(lambda frame: any(s.name == "http/eos/x" for s in frame.sections))
     answers = [s for f in frames for s in f.sections if s.name == "http/eos/x"]
-    assert answers
-    assert {s.text for s in answers} == {b"no answer within 400 ms"}
-    assert len(answers) < len(frames) / 2
+    assert {s.text for s in answers} == {b"no answer within 2000 ms"}
+    assert len(frames) > 5  # of 40
