@@ -21,13 +21,13 @@ playbook: 1
 title: mapped, then mapped_private
 inventory: leapprof.toml
 hosts: [{{host: eos-1, nodeos: "{selector}"}}]
-phase: {{duration: 2s, interval: 200ms}}
+phase: {{duration: 4s, interval: 200ms}}
 a: {{map_mode: mapped}}
 b: {{map_mode: mapped_private}}
 change: {{config: {{set: {{database-map-mode: mapped_private}}}}}}
 restart:
-  stop_timeout: 20s
-  start_timeout: 15s
+  stop_timeout: 60s
+  start_timeout: 60s
   commands: {{stop: "{stop}", start: "{start}"}}
 report: {{formats: [json]}}
 """

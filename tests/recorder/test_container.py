@@ -43,7 +43,7 @@ def contained(tmp_path: Path) -> Iterator[int]:
         f"exec chroot {base} /nodeos /go --data-dir /data --config-dir /config"
     )
     with subprocess.Popen(["unshare", "-m", "sh", "-c", script], stderr=subprocess.PIPE) as process:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while time.monotonic() < deadline and process.poll() is None:
             if os.readlink(f"/proc/{process.pid}/exe").endswith("/nodeos"):
                 break

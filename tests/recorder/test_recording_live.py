@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -29,7 +29,7 @@ NAMES = (f"lp-observed-{os.getpid()}-{n}" for n in itertools.count())
 
 
 class Watcher:
-    """Sets an event after some frames, and keeps what it is told."""
+    """Calls something after some frames or with a process, and keeps what it is told."""
 
     def __init__(self) -> None:
         self.frames = 0
@@ -37,6 +37,7 @@ class Watcher:
         self.gaps: list[Gap] = []
         self.troubles: list[str] = []
         self.problems: list[str | None] = []
+        self.on_process: Callable[[int], object] = lambda pid: None
         self._calls: list[tuple[int, object]] = []
 
     def at(self, frames: int, call: object) -> None:
@@ -51,6 +52,8 @@ class Watcher:
         for frames, call in self._calls:
             if frames == self.frames:
                 call()  # type: ignore[operator]
+        for pid in {int(s.name.split("/")[2]) for s in frame.sections if s.name.startswith("nodeos/")}:
+            self.on_process(pid)
 
     def gap(self, host: str, gap: Gap) -> None:
         self.gaps.append(gap)
@@ -120,6 +123,7 @@ def test_a_restart_of_the_process_is_an_event_and_no_spike(tmp_path: Path) -> No
     """Another pid under the same name restarts the counters in a new identity."""
     name, watcher = next(NAMES), Watcher()
     processes = [subprocess.Popen([name, "-c", BUSY], executable=sys.executable)]
+    first = processes[0].pid
 
     def restart() -> None:
         processes[-1].kill()
@@ -129,7 +133,7 @@ def test_a_restart_of_the_process_is_an_event_and_no_spike(tmp_path: Path) -> No
     try:
         one = session(tmp_path, watcher, selectors=selectors(name))
         watcher.at(8, restart)
-        watcher.at(130, one.stop.set)
+        watcher.on_process = lambda pid: one.stop.set() if pid != first else None
         directory = one.run()
     finally:
         processes[-1].kill()
@@ -193,22 +197,20 @@ def test_a_signal_ends_a_recording_in_good_order(tmp_path: Path, number: signal.
 
 
 class BreakingChannel:
-    """A channel that is lost after some reads."""
+    """A channel that is lost when its source is cut."""
 
-    def __init__(self, channel: object, reads: int) -> None:
-        self._channel, self._left = channel, reads
+    def __init__(self, channel: object, is_cut: threading.Event) -> None:
+        self._channel, self._is_cut = channel, is_cut
 
     @property
     def stderr_tail(self) -> str:
         return ""
 
     def read(self, timeout_s: float) -> bytes:
-        data = self._channel.read(timeout_s)  # type: ignore[attr-defined]
-        self._left -= bool(data)
-        if self._left < 0:
+        if self._is_cut.is_set():
             self._channel.close()  # type: ignore[attr-defined]
             raise ChannelClosedError("local", "connection lost")
-        return data
+        return self._channel.read(timeout_s)  # type: ignore[attr-defined, no-any-return]
 
     def write(self, data: bytes) -> None:
         self._channel.write(data)  # type: ignore[attr-defined]
@@ -218,20 +220,24 @@ class BreakingChannel:
 
 
 class BreakingSource(LocalSource):
-    """This machine over a connection that breaks once."""
+    """This machine over a connection that breaks once, when ``is_cut`` is set."""
 
-    opened, reads = 0, 11
+    def __init__(self) -> None:
+        super().__init__("local")
+        self.opened, self.is_cut = 0, threading.Event()
 
     def open(self, command: str) -> object:  # type: ignore[override]
         self.opened += 1
         channel = super().open(command)
-        return BreakingChannel(channel, self.reads) if self.opened == 1 else channel
+        return BreakingChannel(channel, self.is_cut) if self.opened == 1 else channel
 
 
 def test_a_lost_connection_is_a_gap_and_the_recording_goes_on(tmp_path: Path) -> None:
     """The gap and both events say what happened; sequence numbers go on; no sample is counted twice."""
     watcher = Watcher()
-    one = session(tmp_path, watcher, BreakingSource("local"))
+    source = BreakingSource()
+    one = session(tmp_path, watcher, source)
+    watcher.at(5, source.is_cut.set)
     watcher.at(20, one.stop.set)
     loaded = load(one.run())
     kinds = [e.kind for e in loaded.manifest.events if e.kind.startswith("connection")]
@@ -245,8 +251,6 @@ def test_a_lost_connection_is_a_gap_and_the_recording_goes_on(tmp_path: Path) ->
 class GoneSource(BreakingSource):
     """This machine over a connection that breaks and cannot be made again."""
 
-    reads = 15
-
     def open(self, command: str) -> object:  # type: ignore[override]
         if self.opened:
             raise SourceError("local", "no route to host")
@@ -254,10 +258,12 @@ class GoneSource(BreakingSource):
 
 
 def test_a_host_that_never_comes_back_fails_and_says_how_much_is_missing(tmp_path: Path) -> None:
-    """A recording that holds a second of five is no success; what came is sealed."""
+    """A recording that holds two seconds of eight is no success; what came is sealed."""
     watcher = Watcher()
-    one = session(tmp_path, watcher, GoneSource("local"), duration_s=5.0)
-    with pytest.raises(SourceError, match=r"did not come back: the last [1-4] s are missing"):
+    source = GoneSource()
+    one = session(tmp_path, watcher, source, duration_s=8.0)
+    watcher.at(16, source.is_cut.set)
+    with pytest.raises(SourceError, match=r"did not come back: the last [1-7] s are missing"):
         one.run()
     assert watcher.directory is not None
     loaded = load(watcher.directory)
@@ -276,13 +282,13 @@ class UnreachableSource(LocalSource):
 def test_a_host_that_fails_ends_nobody_elses_recording(tmp_path: Path) -> None:
     """The other host is recorded to its end, and the failure is said."""
     watcher, failing = Watcher(), Watcher()
-    good = session(tmp_path / "a", watcher, duration_s=0.5)
+    good = session(tmp_path / "a", watcher, duration_s=2.0)
     bad = session(tmp_path / "b", failing, UnreachableSource("far"))
     results = record_hosts((bad, good), good.stop)
     assert isinstance(results[0].error, SourceError)
     assert results[1].error is None
     assert results[1].directory is not None
-    assert load(results[1].directory).manifest.cost.samples >= 5
+    assert load(results[1].directory).manifest.cost.samples >= 2
     assert failing.problems == ["far: no route to host"]
 
 

@@ -50,9 +50,9 @@ def test_a_lost_connection_costs_a_spool_no_sample(tmp_path: Path) -> None:
     parent = tmp_path / "spools"
     parent.mkdir()
     watcher = live.Watcher()
-    source = live.BreakingSource("local")
-    source.reads = 8
-    one = live.session(tmp_path / "a", watcher, source, duration_s=4.0)
+    source = live.BreakingSource()
+    one = live.session(tmp_path / "a", watcher, source, duration_s=8.0)
+    watcher.at(5, source.is_cut.set)
     one.spool = SpoolChoice(parent=str(parent))
     recording = load(one.run())
     assert watcher.troubles[:1] == ["connection lost"]

@@ -61,12 +61,11 @@ def test_a_jump_of_the_inventory_replaces_that_of_ssh(pair, transport):
 
 
 @both
-def test_a_dead_jump_host_is_named(pair, transport, short):
+def test_a_dead_jump_host_is_named(pair, transport):
     """The message says that it is the jump host that fails."""
     jump, target = pair
     jump.stop()
-    source = open_source(target.host(transport=transport), timeouts=short)
-    with source, pytest.raises(ConnectError) as caught:
+    with open_source(target.host(transport=transport)) as source, pytest.raises(ConnectError) as caught:
         source.run("true", 20)
     if transport == "ssh":
         assert f"jump host jump (127.0.0.1:{jump.port})" in str(caught.value)

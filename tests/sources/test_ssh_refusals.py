@@ -208,12 +208,12 @@ def saying(words):
 
 
 @both
-def test_a_host_that_speaks_something_else_is_an_error(server, transport, short):
+def test_a_host_that_speaks_something_else_is_an_error(server, transport):
     """A web server on the port is told apart from silence or at least refused in time."""
     with saying(b"HTTP/1.1 400 Bad Request\r\n\r\n" * 100) as port:
-        source = open_source(server.host(transport=transport, port=port), timeouts=short)
+        source = open_source(server.host(transport=transport, port=port))
         with source, pytest.raises(SourceError) as caught:
-            source.run("true", 5)
+            source.run("true", 30)
     assert transport == "openssh" or "does not speak SSH" in str(caught.value)
 
 

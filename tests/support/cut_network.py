@@ -68,15 +68,16 @@ def missing() -> str:
     """Return what this machine lacks for a cable; empty for nothing."""
     if os.geteuid() != 0 or shutil.which("ip") is None:
         return "needs root and the program ip"
-    done = _ip("link", "add", "lp-try-a", "type", "veth", "peer", "name", "lp-try-b")
+    name = f"lp-try-{os.getpid()}"[:15]  # others may try at the same time
+    done = _ip("link", "add", name, "type", "veth")
     if done.returncode:
         return f"needs a kernel with veth: {done.stderr.decode().strip()}"
-    _ip("link", "del", "lp-try-a")
+    _ip("link", "del", name)
     return ""
 
 
 def _ip(*words: str) -> "subprocess.CompletedProcess[bytes]":
-    return subprocess.run(["ip", *words], capture_output=True, check=False, timeout=10)
+    return subprocess.run(["ip", *words], capture_output=True, check=False, timeout=60)
 
 
 def _unshare_network() -> None:

@@ -24,7 +24,7 @@ def own_mounts() -> Iterator[bool]:
     can = libc.unshare(_CLONE_NEWNS) == 0
     try:
         if can:
-            subprocess.run(["mount", "--make-rprivate", "/"], check=True, capture_output=True, timeout=10)
+            subprocess.run(["mount", "--make-rprivate", "/"], check=True, capture_output=True, timeout=60)
         yield can
     finally:
         if (

@@ -5,7 +5,7 @@ import time
 from leapprof.errors import SourceError
 from leapprof.sources.base import Channel
 
-LIMIT_S = 30.0
+LIMIT_S = 120.0
 
 
 def read_until(channel: Channel, end: bytes) -> bytes:
