@@ -11,11 +11,14 @@ The tree::
     │  └─ SourceTimeoutError    timeout_s
     ├─ ParseError 4             probe, line_no, line, expected
     ├─ StoreError 5             path, problem
-    │  └─ FormatVersionError    found, supported
+    │  ├─ FormatVersionError    found, supported
+    │  └─ NoRecordingError 2    path, problem, below: what was named is no recording
     ├─ NotEnoughDataError 6     metric, have, need
     ├─ NodeosRefusesError 7     path, problem
     └─ InterruptedRunError 130  path
 
+A file or directory that was named and is not there, cannot be opened or is of another sort is 2, whichever command it
+was named to; 4 is what stands in a file, 5 a recording that is one and is damaged.
 Exit codes 10 to 13 are verdicts, not failures, and are raised by the commands as ``typer.Exit``.
 A message says where, what was expected, what was found and what to do.
 """
@@ -40,6 +43,19 @@ class LeapprofError(Exception):
 
     exit_code = 1
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Return how the error is made anew in another process, whatever its class is made from."""
+        return _made_anew, (type(self), self.args, self.__dict__)
+
+
+def _made_anew(
+    kind: type[LeapprofError], args: tuple[object, ...], attributes: dict[str, object]
+) -> LeapprofError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(attributes)
+    return error
+
 
 class ConfigError(LeapprofError):
     """leapprof's own configuration or a command-line value is wrong."""
@@ -50,6 +66,11 @@ class ConfigError(LeapprofError):
         """Keep where the problem is beside what it is."""
         self.path, self.key, self.problem = path, key, problem
         super().__init__(": ".join(part for part in (path, key, problem) if part))
+
+
+def unreadable(path: object, error: OSError) -> ConfigError:
+    """Return what a file that was named and cannot be opened or read is: the same mistake in every command."""
+    return ConfigError(f"cannot be read: {error.strerror or error}", path=str(path))
 
 
 class SourceError(LeapprofError):
@@ -121,6 +142,17 @@ class FormatVersionError(StoreError):
         super().__init__(
             path, f"format {found} is newer than this leapprof reads (up to {supported}); update leapprof"
         )
+
+
+class NoRecordingError(StoreError):
+    """What was named as a recording is none: a wrong name, and no damage."""
+
+    exit_code = 2
+
+    def __init__(self, path: str, problem: str, below: tuple[str, ...] = ()) -> None:
+        """Keep the recordings that lie below the path, if there are."""
+        self.below = below
+        super().__init__(path, problem)
 
 
 class NotEnoughDataError(LeapprofError):

@@ -8,6 +8,7 @@ from leapprof.assess.material import warning
 from leapprof.errors import ConfigError, StoreError
 from leapprof.model import Finding, Recording, evidence
 from leapprof.store.manifest import MANIFEST_NAME, read_manifest
+from leapprof.store.named import check_named, first_of
 
 BEFORE, AFTER = "before", "after"
 MOST_SIDES = 2
@@ -66,11 +67,15 @@ def pair_hosts(given: Sequence[Path]) -> Paired | None:
 
     Raises:
         ConfigError: nothing says which recordings are before and which after.
+        NoRecordingError: something that was named, and not only found below it, is no recording.
     """
     sides = [recordings_below(path) for path in given]
     are_directories = any(len(side) > 1 for side in sides)
     if not are_directories and len(given) < MOST_SIDES + 1:
         return None
+    for path, side in zip(given, sides, strict=True):
+        if side == (path,):
+            check_named(path)
     findings: list[Finding] = []
     opened = [tuple(_opened(side, findings)) for side in sides]
     if not are_directories and len({found.host for side in opened for found in side}) == 1:
@@ -119,8 +124,8 @@ def _split(sides: Sequence[Sequence[Found]]) -> tuple[list[Found], list[Found]]:
         return before, after
     if len(sides) != MOST_SIDES:
         raise ConfigError(
-            "several recordings: name BEFORE and AFTER, each a recording or a directory of several hosts', or "
-            "recordings of the phases before and after",
+            f"several recordings ({first_of([found.path for found in every])}): name BEFORE and AFTER, each a "
+            "recording or a directory of several hosts', or recordings of the phases before and after",
             key="RECORDING",
         )
     return list(sides[0]), list(sides[1])

@@ -184,6 +184,7 @@ def _comparison(
     from leapprof.assess.compare import compare, compare_cut
     from leapprof.assess.host_pairs import of_one_host
     from leapprof.assess.load import load
+    from leapprof.store.named import check_named
 
     if not named:
         raise ConfigError("name two recordings, BEFORE and AFTER, or one with --change-at", key="RECORDING")
@@ -200,6 +201,7 @@ def _comparison(
 
         return compare_pairs([load(path) for path in recordings], options)
     if len(recordings) != 2:
+        check_named(recordings[0])
         raise ConfigError("name two recordings, BEFORE and AFTER, or one with --change-at", key="RECORDING")
     return compare(load(recordings[0]), load(recordings[1]), options)
 

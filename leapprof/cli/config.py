@@ -10,7 +10,7 @@ import typer
 
 from leapprof.cli.config_facts import facts_of_host, facts_of_recording
 from leapprof.cli.options import InventoryOption
-from leapprof.errors import ConfigError, NodeosRefusesError, ParseError, printable
+from leapprof.errors import ConfigError, NodeosRefusesError, printable, unreadable
 from leapprof.model import Finding, Severity
 from leapprof.nodeos.diff import Change, diff_options, options_of
 from leapprof.nodeos.explain import Explanation, explain
@@ -136,7 +136,7 @@ def _read(file: str) -> Config:
     try:
         data = sys.stdin.buffer.read(MAX_CONFIG_CHARS + 1) if file == "-" else Path(file).read_bytes()
     except OSError as error:
-        raise ParseError(file, "a readable file", line=error.strerror or "") from error
+        raise unreadable(file, error) from error
     return parse_config(data.decode("utf-8", errors="replace"))
 
 

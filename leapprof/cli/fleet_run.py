@@ -14,7 +14,7 @@ from leapprof.assess.fleet_hosts import HostDifference, host_difference, of_comp
 from leapprof.assess.material import warning
 from leapprof.cli.prometheus_options import open_server
 from leapprof.cli.values import parse_duration_s, parse_time_ns
-from leapprof.errors import ConfigError, NotEnoughDataError
+from leapprof.errors import ConfigError, NotEnoughDataError, unreadable
 from leapprof.importers.prom_batches import BatchWindow, fetch_batches, fleet_targets
 from leapprof.importers.prom_findings import server_findings
 from leapprof.importers.prom_targets import FetchRequest, check_request
@@ -100,7 +100,7 @@ def _pairs(file: Path) -> list[dict[str, object]]:
     try:
         document = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
-        raise ConfigError(error.strerror or str(error), path=str(file)) from error
+        raise unreadable(file, error) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"is no TOML: {error}", path=str(file)) from error
     pairs = document.get("pairs")

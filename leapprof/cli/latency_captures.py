@@ -39,8 +39,8 @@ def run_captures(common: Common, choice: CapturesChoice) -> Path:
     """Match live traffic in two captures, write a recording and return its directory.
 
     Raises:
-        ConfigError: an option has another form.
-        StoreError, ParseError: a capture cannot be read, or is none.
+        ConfigError: an option has another form, or a capture cannot be read.
+        ParseError: a capture is none.
         NotEnoughDataError: they have no packet in common.
     """
     check_phase(common.phase)

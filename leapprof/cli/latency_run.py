@@ -14,7 +14,7 @@ from leapprof.assess.load import load
 from leapprof.assess.probe_runs import standings_of
 from leapprof.cli.signals import terminated_like_interrupted
 from leapprof.cli.values import parse_duration_s
-from leapprof.errors import ConfigError, InterruptedRunError, StoreError, printable
+from leapprof.errors import ConfigError, InterruptedRunError, StoreError, printable, unreadable
 from leapprof.latency import request as request_probe
 from leapprof.latency import rtt as rtt_probe
 from leapprof.latency.blocks import QUANTILES, Block, Subject, failures_text
@@ -180,7 +180,7 @@ def _read(path: Path) -> bytes:
         with path.open("rb") as file:
             return file.read(request_probe.MAX_REQUEST_BYTES + 1)
     except OSError as error:
-        raise StoreError(str(path), f"cannot be read: {error.strerror}") from error
+        raise unreadable(path, error) from error
 
 
 def run_probe(

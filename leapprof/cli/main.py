@@ -6,6 +6,7 @@ needs neither numpy nor anything heavier.
 
 import importlib
 import os
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from leapprof import __version__
-from leapprof.errors import LeapprofError, StoreError, printable
+from leapprof.errors import LeapprofError, NoRecordingError, StoreError, printable
 
 COMMANDS = {
     "demo": "The whole job on this machine, with a stand-in for nodeos.",
@@ -142,6 +143,21 @@ class _Output:
         return getattr(self._stream, name)
 
 
+def _meant(error: LeapprofError) -> list[str]:
+    """Return the command again with the first recording in the place of a directory that only holds recordings."""
+    if not isinstance(error, NoRecordingError) or not error.below:
+        return []
+    words = sys.argv[1:]
+    named = next((at for at, word in enumerate(words) if word.rstrip("/") == error.path), None)
+    if named is None:
+        return []
+    return [
+        printable(
+            "for example: " + shlex.join(["leapprof", *words[:named], error.below[0], *words[named + 1 :]])
+        )
+    ]
+
+
 def main() -> None:
     """Run the program; what we know of ends with its exit code and one message, never a traceback."""
     # A product of two weeks at 1 Hz takes numpy 20 times as long on cores that wait for each other, and its last digit
@@ -154,7 +170,7 @@ def main() -> None:
         finally:
             output.check()
     except LeapprofError as error:
-        sys.stderr.write(f"leapprof: {printable(str(error))}\n")
+        sys.stderr.write("\n".join([f"leapprof: {printable(str(error))}", *_meant(error)]) + "\n")
         raise SystemExit(error.exit_code) from None
     except KeyboardInterrupt:
         sys.stderr.write("leapprof: interrupted\n")

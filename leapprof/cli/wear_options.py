@@ -17,7 +17,7 @@ from leapprof.endurance.ratings import (
     tbw_from_dwpd,
 )
 from leapprof.endurance.smart import SmartReading, parse_smart
-from leapprof.errors import ConfigError, StoreError
+from leapprof.errors import ConfigError, unreadable
 from leapprof.model import DeviceKind, Recording, Topology
 from leapprof.model.access import DeviceRating
 from leapprof.units import format_bytes, significant
@@ -52,8 +52,7 @@ def forecast_options(manifest: Recording, said: Said) -> ForecastOptions:
     """Return what was said of the drives of a recording: by the inventory, and over it by the command line.
 
     Raises:
-        ConfigError: a device that is not there, or a value that is none.
-        StoreError: a file cannot be read.
+        ConfigError: a device that is not there, a value that is none, or a file that cannot be read.
         ParseError: a file is not what it should be.
     """
     topology = manifest.topology
@@ -216,7 +215,7 @@ def _read(path: Path) -> str:
         with path.open("rb") as file:
             return file.read(MAX_FILE_BYTES + 1).decode("utf-8", errors="replace")
     except OSError as error:
-        raise StoreError(str(path), f"cannot be read: {error.strerror}") from error
+        raise unreadable(path, error) from error
 
 
 def _smart(path: Path) -> SmartReading:

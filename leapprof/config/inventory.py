@@ -16,7 +16,7 @@ from leapprof.config.schema import DefaultsSchema, HostSchema, InventorySchema
 from leapprof.config.secrets import ADVICE, is_secret_key
 from leapprof.config.selector import parse_selector
 from leapprof.config.targets import parse_target
-from leapprof.errors import ConfigError, quoted
+from leapprof.errors import ConfigError, quoted, unreadable
 from leapprof.model.access import DeviceRating, HostConfig
 
 __all__ = ["HostConfig", "Inventory", "read_inventory", "resolve_hosts"]
@@ -92,7 +92,7 @@ def _read_text(path: Path) -> str:
             raise ConfigError(f"is larger than {MAX_FILE_BYTES} bytes: no inventory", path=str(path))
         return data.decode("utf-8")
     except OSError as error:
-        raise ConfigError(f"cannot be read: {error.strerror}", path=str(path)) from error
+        raise unreadable(path, error) from error
     except UnicodeDecodeError as error:
         raise ConfigError("is not UTF-8 text", path=str(path)) from error
 

@@ -18,7 +18,7 @@ from leapprof.config.playbook_types import Action
 from leapprof.config.playbook_yaml import Document, Plain, parse_document, with_override
 from leapprof.config.secrets import ADVICE, is_secret_key
 from leapprof.config.selector import parse_selector
-from leapprof.errors import ConfigError
+from leapprof.errors import ConfigError, unreadable
 
 MAX_PROBLEMS_SHOWN = 3
 _UNKNOWN = "unexpected_keyword_argument"
@@ -42,7 +42,7 @@ def read_playbook_document(path: Path, overrides: Sequence[str] = ()) -> Documen
     except UnicodeDecodeError as error:
         raise ConfigError("is not UTF-8 text", path=str(path)) from error
     except OSError as error:
-        raise ConfigError(f"cannot be read: {error.strerror}", path=str(path)) from error
+        raise unreadable(path, error) from error
     document = parse_document(text, str(path))
     for assignment in overrides:
         document = with_override(document, assignment)

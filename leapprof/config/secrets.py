@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from leapprof.errors import ConfigError
+from leapprof.errors import ConfigError, unreadable
 
 _SECRET = re.compile(r"(^|_)(pass|password|passwd|passphrase|secret|token)$", re.IGNORECASE)
 MAX_SECRET_CHARS = 16_384
@@ -24,8 +24,10 @@ def read_secret(path: Path) -> str:
     try:
         with path.open(encoding="utf-8") as file:
             text = file.read(MAX_SECRET_CHARS + 1).strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot be read ({type(error).__name__})", path=str(path)) from error
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError("is not UTF-8 text", path=str(path)) from error
     if not text or len(text) > MAX_SECRET_CHARS or not text.isprintable():
         raise ConfigError("holds no single line of text", path=str(path))
     return text

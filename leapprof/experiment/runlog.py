@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from leapprof.errors import ConfigError, FormatVersionError, StoreError
+from leapprof.errors import ConfigError, FormatVersionError, StoreError, unreadable
 from leapprof.recorder.clock import Clock
 
 RUN_FORMAT = 1
@@ -82,13 +82,16 @@ def read_run_file(directory: Path) -> dict[str, Any]:
     """Return what run.json says.
 
     Raises:
-        StoreError: it is not there or damaged.
+        ConfigError: it is not there, or cannot be opened.
+        StoreError: it is damaged.
         FormatVersionError: a newer leapprof wrote it.
     """
     path = directory / RUN_FILE
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except (ValueError, RecursionError) as error:
         raise StoreError(str(path), f"is not readable as a run: {error}") from error
     if not isinstance(found, dict) or not isinstance(found.get("format"), int):
         raise StoreError(str(path), "is no run")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from leapprof.errors import ConfigError
+from leapprof.errors import ConfigError, unreadable
 from leapprof.importers.benchmark_nodeos import parse_benchmark
 from leapprof.importers.blocks import Imported
 from leapprof.importers.mapping import parse_mapping
@@ -26,7 +26,7 @@ def read_text(path: Path) -> str:
             raise ConfigError("is over 1 GiB: cut it into parts (say, by day)", path=str(path))
         return path.read_text(encoding="utf-8-sig", errors="replace")
     except OSError as error:
-        raise ConfigError(error.strerror or str(error), path=str(path)) from error
+        raise unreadable(path, error) from error
 
 
 def read_sysstat(path: Path) -> tuple[Imported, ...]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 
-from leapprof.errors import NotEnoughDataError, ParseError, StoreError
+from leapprof.errors import NotEnoughDataError, ParseError, unreadable
 from leapprof.latency.blocks import Blocks, Subject
 from leapprof.latency.capture import CaptureFile
 from leapprof.latency.datagram import datagram_of
@@ -62,7 +62,7 @@ def read_seen(path: Path, port: int | None) -> Seen:
         port: of the destination; None: any.
 
     Raises:
-        StoreError: it cannot be read.
+        ConfigError: it cannot be read.
         ParseError: it is no capture, or damaged.
         NotEnoughDataError: it holds no payload of UDP or TCP, to this port.
     """
@@ -72,7 +72,7 @@ def read_seen(path: Path, port: int | None) -> Seen:
             capture = CaptureFile(stream=stream, name=path.name)
             _fill(seen, capture, port)
     except OSError as error:
-        raise StoreError(str(path), f"cannot be read: {error.strerror}") from error
+        raise unreadable(path, error) from error
     seen.resolution_ns, seen.is_cut = capture.resolution_ns, capture.is_cut
     if not seen.times_ns:
         what = f"packets to port {port}" if port else "packets"

@@ -13,6 +13,7 @@ from io import FileIO
 from pathlib import Path
 from typing import Protocol
 
+from leapprof.errors import unreadable
 from leapprof.latency.message import Arrival, Clock, Message
 from leapprof.latency.wire import Failure, ProbeError
 from leapprof.nodeos.logs import BlockLine, parse_event
@@ -140,12 +141,13 @@ class LogSubscription:
         """Open it and look for a block line near its end, else wait for one.
 
         Raises:
-            ProbeError: it cannot be read, or holds none.
+            ConfigError: it cannot be read.
+            ProbeError: it holds none.
         """
         try:
             self._tail = _Pipe() if self._path is None else _File(self._path)
         except OSError as error:
-            raise ProbeError(Failure.NAME, f"cannot be read: {error.strerror or error}") from error
+            raise unreadable(self.name, error) from error
         for _ in self._messages(timeout_s, threading.Event()):
             return
         raise ProbeError(Failure.CLOSED, "ended before a block line came")

@@ -13,6 +13,7 @@ from leapprof.model import Recording, Table
 from leapprof.store.guard import translated
 from leapprof.store.journal import JOURNAL_NAME, Journal, JournalContent, JournalFrame, read_journal
 from leapprof.store.manifest import read_manifest, write_manifest
+from leapprof.store.named import check_named
 from leapprof.store.reading import Where, read_tables
 from leapprof.store.retention import Retention, SegmentSize, outdated
 from leapprof.store.segments import (
@@ -253,11 +254,10 @@ def open_recording(path: Path) -> StoredRecording:
     """Return a recording for reading: live, killed or closed.
 
     Raises:
-        StoreError: the path is no recording, or its manifest is damaged.
+        NoRecordingError: the path is no recording.
+        StoreError: its manifest is damaged.
     """
-    if not path.is_dir():
-        what = "is a file" if path.exists() else "does not exist"
-        raise StoreError(str(path), f"{what}; give the directory that `leapprof record` printed")
+    check_named(path)
     manifest = read_manifest(path)
     with translated(path):
         journal = read_journal(path)

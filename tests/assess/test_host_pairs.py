@@ -94,7 +94,7 @@ def test_a_damaged_recording_is_named(tmp_path):
 def test_recordings_that_nothing_tells_apart_are_refused(tmp_path):
     """One directory of one phase: which is before?"""
     _hosts(tmp_path, ["a", "b"], ["before"])
-    with pytest.raises(ConfigError, match="several recordings: name BEFORE and AFTER"):
+    with pytest.raises(ConfigError, match=r"several recordings \(.*a-before-.*\): name BEFORE and AFTER"):
         pair_hosts([tmp_path])
 
 

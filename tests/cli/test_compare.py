@@ -8,7 +8,7 @@ import typer
 from typer.testing import CliRunner
 
 from leapprof.cli.compare import command
-from leapprof.errors import ConfigError, StoreError
+from leapprof.errors import ConfigError, NoRecordingError
 
 SAMPLES = Path(__file__).parent.parent.parent / "samples"
 BEFORE, AFTER = (str(SAMPLES / "nodeos-v5" / mode) for mode in ("mapped", "mapped_private"))
@@ -95,8 +95,8 @@ def test_one_recording_needs_a_change(tmp_path):
 
 
 def test_a_folder_that_is_no_recording_is_said(tmp_path):
-    """Exit code 5."""
-    with pytest.raises(StoreError):
+    """Exit code 2, as of any other path that was named and is something else."""
+    with pytest.raises(NoRecordingError):
         run(tmp_path, AFTER, "--out", tmp_path / "out")
 
 

@@ -84,14 +84,14 @@ def test_standard_input_is_read_as_a_file(run):
         (["check", "FILE", "--target", "leap-9"], 2),
         (["check", "FILE", "--target", "leap-5.0", "--source", "yesterday"], 2),
         (["check", "FILE"], 2),
-        (["check", "/nonexistent/config.ini", "--target", "leap-5.0"], 4),
+        (["check", "/nonexistent/config.ini", "--target", "leap-5.0"], 2),
         (["explain", "no-such-option"], 2),
-        (["diff", "FILE", "/nonexistent/config.ini"], 4),
-        (["check", "FILE", "--target", "leap-5.0", "--recording", "/nonexistent"], 5),
+        (["diff", "FILE", "/nonexistent/config.ini"], 2),
+        (["check", "FILE", "--target", "leap-5.0", "--recording", "/nonexistent"], 2),
     ],
 )
 def test_what_is_wrong_ends_with_its_exit_code(file, arguments, status, run):
-    """Unknown versions and options are usage errors, unreadable files and recordings are told apart."""
+    """Unknown versions and options are usage errors, and so is what was named and is not there."""
     result = run(*[str(file) if a == "FILE" else a for a in arguments])
     assert result.returncode == status
     assert "Traceback" not in result.stderr

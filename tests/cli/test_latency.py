@@ -140,7 +140,7 @@ def test_a_body_from_a_file_is_sent(tmp_path):
         (("request", "http://no-such-name.invalid"), SourceError),
         (("request", "ftp://127.0.0.1"), ConfigError),
         (("request", "http://127.0.0.1:1", "--operation", "send_read_only_transaction"), ConfigError),
-        (("request", "http://127.0.0.1:1", "--body", "/nowhere/at/all"), StoreError),
+        (("request", "http://127.0.0.1:1", "--body", "/nowhere/at/all"), ConfigError),
         (("request", "http://127.0.0.1:1", "--phase", "../x"), ConfigError),
         (("request", "http://127.0.0.1:1", "--duration", "soon"), ConfigError),
         (("rtt", "127.0.0.1:{closed}"), SourceError),

@@ -84,10 +84,10 @@ def test_the_version_is_printed() -> None:
     assert run("--version").stdout.startswith("leapprof ")
 
 
-def test_a_recording_that_is_none_ends_with_5() -> None:
+def test_a_recording_that_is_none_ends_with_2() -> None:
     """The message says what was looked for."""
     done = run("show", "/nonexistent/recording")
-    assert done.returncode == 5
+    assert done.returncode == 2
     assert "/nonexistent/recording" in done.stderr
     assert "Traceback" not in done.stderr
 

@@ -51,9 +51,9 @@ def test_export_writes_each_table_once(recording: Path, tmp_path: Path, form: st
 
 
 def test_show_of_no_recording_says_what_to_give(tmp_path: Path) -> None:
-    """Exit code 5 and what to do."""
+    """Exit code 2 and what to do."""
     done = leapprof("show", str(tmp_path))
-    assert done.code == 5
+    assert done.code == 2
     assert "give the directory that `leapprof record` printed" in done.err
     assert "Traceback" not in done.err
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import leapprof
 from leapprof.cli.wear import command
-from leapprof.errors import ConfigError, NotEnoughDataError, ParseError, StoreError
+from leapprof.errors import ConfigError, NoRecordingError, NotEnoughDataError, ParseError
 
 SAMPLES = Path(__file__).parent.parent.parent / "samples"
 MAPPED, PRIVATE = (SAMPLES / "nodeos-v5-long" / mode for mode in ("mapped", "mapped_private"))
@@ -195,7 +195,7 @@ def test_wrong_words_are_refused_with_the_right_ones(words, said):
 
 def test_files_that_are_not_what_they_should_be(tmp_path):
     """A missing file, no SMART document, no table of ratings, no recording."""
-    with pytest.raises(StoreError):
+    with pytest.raises(ConfigError, match="cannot be read: No such file"):
         run(MAPPED, "--smart", tmp_path / "absent.json")
     wrong = tmp_path / "wrong.txt"
     wrong.write_text("vendor,product\nA,B\n")
@@ -203,7 +203,7 @@ def test_files_that_are_not_what_they_should_be(tmp_path):
         run(MAPPED, "--smart", wrong)
     with pytest.raises(ParseError, match=f"{wrong}, line 1: expected vendor,"):
         run(MAPPED, "--ratings", wrong)
-    with pytest.raises(StoreError):
+    with pytest.raises(NoRecordingError):
         run(tmp_path)
 
 

@@ -96,10 +96,11 @@ BEFORE = Callable[[Path], Path]
 SPOILT: list[tuple[str, BEFORE, int, str]] = [
     ("newer", lambda p: change_manifest(p, format=999), DAMAGED, "update leapprof"),
     ("no-number", lambda p: change_manifest(p, format="x"), DAMAGED, "format"),
+    ("manifest-gone", lambda p: without(p, "recording.json"), DAMAGED, "is gone; restore it from a copy"),
     ("manifest-cut", lambda p: cut(p, "recording.json"), DAMAGED, "recording.json"),
     ("parquet-cut", lambda p: cut(p, "*.parquet"), DAMAGED, "restore it from a copy"),
     ("parquet-gone-sqlite-cut", broken_journal, DAMAGED, "restore the recording from a copy"),
-    ("foreign", foreign, DAMAGED, "give the directory that `leapprof record` printed"),
+    ("foreign", foreign, USAGE, "give the directory that `leapprof record` printed"),
     ("empty", lambda p: without(p, "*.parquet", "journal*"), NOTHING, "no samples"),
 ]
 
@@ -139,8 +140,8 @@ PAIRS: list[tuple[str, Callable[[Path, Path], tuple[object, ...]], int, str]] = 
     ("window", lambda a, b: (a, b, "--window", "soon"), USAGE, "write 90s"),
     ("format", lambda a, b: (a, b, "--format", "pdf"), USAGE, "html"),
     ("fail-on", lambda a, b: (a, b, "--fail-on", "rain"), USAGE, "regression"),
-    ("a-file", lambda a, b: (a / "recording.json", b), DAMAGED, "give the directory"),
-    ("nothing-there", lambda a, b: (a.parent / "gone", b), DAMAGED, "give the directory"),
+    ("a-file", lambda a, b: (a / "recording.json", b), USAGE, "give the directory"),
+    ("nothing-there", lambda a, b: (a.parent / "gone", b), USAGE, "give the directory"),
 ]
 
 
@@ -223,13 +224,13 @@ WEARS: list[tuple[str, tuple[str, ...], int, str]] = [
     ("dwpd", ("--dwpd", "-1"), USAGE, "no number above 0"),
     ("no-such-device", ("--rated-tbw", "nosuch=600"), USAGE, "there are"),
     ("no-such-model", ("--drive", "Nosuch 9000"), USAGE, "--rated-tbw"),
-    ("smart-missing", ("--smart", "/no/such.json"), DAMAGED, "cannot be read"),
-    ("smart-directory", ("--smart", "/"), DAMAGED, "cannot be read"),
+    ("smart-missing", ("--smart", "/no/such.json"), USAGE, "cannot be read"),
+    ("smart-directory", ("--smart", "/"), USAGE, "cannot be read"),
     ("smart-rubbish", ("--smart", "/proc/version"), UNREADABLE, "JSON"),
-    ("ratings-directory", ("--ratings", "/"), DAMAGED, "cannot be read"),
+    ("ratings-directory", ("--ratings", "/"), USAGE, "cannot be read"),
     ("ratings-rubbish", ("--ratings", "/proc/version"), UNREADABLE, "expected"),
     ("volume", ("--volume", "gp99"), USAGE, "gp3"),
-    ("what-if-foreign", ("--what-if", "/proc", "/proc"), DAMAGED, "give the directory"),
+    ("what-if-foreign", ("--what-if", "/proc", "/proc"), USAGE, "give the directory"),
 ]
 
 
@@ -244,10 +245,10 @@ def test_what_cannot_be_a_rating_is_refused_with_what_to_do(
 
 
 CONFIGS: list[tuple[str, tuple[str, ...], int, str]] = [
-    ("directory", ("check", "/", "--target", "leap-5.0"), UNREADABLE, "/"),
-    ("missing", ("check", "/no/such.ini", "--target", "leap-5.0"), UNREADABLE, "No such file"),
+    ("directory", ("check", "/", "--target", "leap-5.0"), USAGE, "/"),
+    ("missing", ("check", "/no/such.ini", "--target", "leap-5.0"), USAGE, "No such file"),
     ("version", ("check", "/dev/null", "--target", "leap-99"), USAGE, "leap-5.0"),
-    ("diff-directory", ("diff", "/", "/dev/null"), UNREADABLE, "/"),
+    ("diff-directory", ("diff", "/", "/dev/null"), USAGE, "/"),
     ("option", ("explain", "no-such-option"), USAGE, "no-such-option"),
 ]
 

@@ -111,7 +111,7 @@ def test_an_error_of_the_program_prints_no_control_character(tmp_path: Path) -> 
         check=False,
         timeout=120,
     )
-    assert done.returncode == 5
+    assert done.returncode == 2
     check(done.stdout + done.stderr)
 
 

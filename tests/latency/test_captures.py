@@ -162,7 +162,7 @@ def test_what_cannot_be_done_is_said_before_a_recording_is_made(tmp_path):
     out = ("--out", tmp_path / "rec")
     frames, _ = frames_of(good.read_bytes())
     cut.write_bytes(classic([type(f)(f.wall_ns, f.link_type, f.data[:50]) for f in frames]))
-    with pytest.raises(StoreError, match="cannot be read"):
+    with pytest.raises(ConfigError, match="cannot be read"):
         run(tmp_path / "nothing", good, *out)
     with pytest.raises(ParseError, match="pcap or pcapng in junk"):
         run(good, junk, *out)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from leapprof.errors import ConfigError
 from leapprof.latency.log_stream import LogSubscription, message_of
 from leapprof.latency.standings import standings
 from leapprof.latency.stream import Received, StreamPlan, receive
@@ -181,20 +182,20 @@ def test_two_logs_run_head_to_head(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "error", "said"),
     [
-        (lambda path: None, "No such file"),
-        (lambda path: path.mkdir(), "no file"),
-        (lambda path: path.write_text("hello\n"), "no block line within"),
-        (lambda path: path.write_bytes(bytes(1_000_000)), "no block line within"),
-        (lambda path: os.mkfifo(path), "no file"),
-        (lambda path: path.symlink_to("/dev/zero"), "no file"),
+        (lambda path: None, ConfigError, "No such file"),
+        (lambda path: path.mkdir(), ConfigError, "no file"),
+        (lambda path: path.write_text("hello\n"), ProbeError, "no block line within"),
+        (lambda path: path.write_bytes(bytes(1_000_000)), ProbeError, "no block line within"),
+        (lambda path: os.mkfifo(path), ConfigError, "no file"),
+        (lambda path: path.symlink_to("/dev/zero"), ConfigError, "no file"),
     ],
 )
-def test_what_is_no_log_is_said_so(tmp_path, make, said):
+def test_what_is_no_log_is_said_so(tmp_path, make, error, said):
     """Nothing there, a directory, other text, binary, a pipe, a device that never ends."""
     make(tmp_path / "log")
-    with closing(LogSubscription(path=tmp_path / "log")) as log, pytest.raises(ProbeError, match=said):
+    with closing(LogSubscription(path=tmp_path / "log")) as log, pytest.raises(error, match=said):
         log.check(0.4)
     done = leapprof(
         "latency",
@@ -206,7 +207,7 @@ def test_what_is_no_log_is_said_so(tmp_path, make, said):
         "--timeout",
         "400ms",
     )
-    assert done.code == 3
+    assert done.code == (2 if error is ConfigError else 3)
     assert said in done.err
     assert not (tmp_path / "rec").exists()
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from leapprof.errors import FormatVersionError, StoreError
+from leapprof.errors import FormatVersionError, NoRecordingError, StoreError
 from leapprof.store import RecordingWriter, Retention, open_recording
 from leapprof.store.guard import DiskFullError
 from leapprof.store.journal import Journal
@@ -245,14 +245,15 @@ def test_a_newer_format_says_what_to_do(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["absent", "file", "empty"])
 def test_what_is_no_recording_is_said(tmp_path: Path, kind: str) -> None:
-    """A path that does not exist, a file and an empty directory are StoreErrors."""
+    """A path that does not exist, a file and an empty directory are wrong names and no damage."""
     path = tmp_path / "r"
     if kind == "file":
         path.write_text("x")
     if kind == "empty":
         path.mkdir()
-    with pytest.raises(StoreError, match="give the directory that"):
+    with pytest.raises(NoRecordingError, match="give the directory that") as caught:
         open_recording(path)
+    assert caught.value.exit_code == 2
 
 
 def test_retention_drops_the_oldest_segments_and_says_so(tmp_path: Path) -> None:
