@@ -16,7 +16,7 @@ from leapprof.standin.runner import free_address
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = (sys.executable, "-c", "from leapprof.cli.main import main; main()")
-START_TIMEOUT_S = 30.0
+START_TIMEOUT_S = 120.0
 
 _START = """#!/bin/sh
 cd {directory}

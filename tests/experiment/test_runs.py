@@ -34,8 +34,8 @@ a: {{map_mode: mapped}}
 b: {{map_mode: mapped_private}}
 change: {{config: {{set: {{database-map-mode: mapped_private}}}}}}
 restart:
-  stop_timeout: 20s
-  start_timeout: 15s
+  stop_timeout: 60s
+  start_timeout: 60s
   commands: {{stop: "{stop}", start: "{start}"}}
 expectations: {{nodeos.cpu_percent: decrease >= 10 %}}
 report: {{formats: [json]}}
@@ -100,7 +100,7 @@ def one_correct_report(playbook: Path, node: Node) -> None:
 
 def goes_on_after_a_kill(playbook: Path, node: Node, moment: str) -> None:
     """Go on until the run has ended, and check its one report and its one change."""
-    if not (playbook.parent / "runs").exists():
+    if not list(playbook.parent.glob("runs/*/run.json")):
         assert leapprof(*words(playbook)).code == CANNOT_TELL
     run = run_directory(playbook.parent / "runs")
     if not any(entry["kind"] == "ended" for entry in log_entries(run)):
@@ -133,6 +133,11 @@ def test_a_run_killed_in_the_middle_of_a_change_makes_it_once(playbook, node, st
     goes_on_after_a_kill(playbook, node, f"in {step}")
 
 
+def length_s(gap: dict) -> float:
+    """Return the length of a gap of a report."""
+    return (gap["end_wall_ns"] - gap["start_wall_ns"]) / 1e9
+
+
 def test_a_sampler_with_a_spool_goes_on_while_the_collector_is_dead(playbook, node, tmp_path):
     """After kill -9 in a phase, --resume follows the sampler: the recording has no gap where nobody listened."""
     process = started(*words(playbook, f"phase.spool={tmp_path}", "phase.duration=4s"))
@@ -146,7 +151,9 @@ def test_a_sampler_with_a_spool_goes_on_while_the_collector_is_dead(playbook, no
     report = json.loads(next(playbook.parent.glob("runs/*/report/eos-1/report.json")).read_text())
     after = report["after"]
     assert after["started_wall_ns"] < killed_ns < after["ended_wall_ns"]
-    assert not after["gaps"]
+    assert all(length_s(gap) < 1.0 for gap in after["gaps"]), (
+        "a tick may be late; nobody listened for two seconds"
+    )
     assert not list(tmp_path.glob("leapprof-spool-*")), "spools are removed when their phase is recorded"
     assert node.calls == ["stop", "start"]
 
@@ -166,7 +173,7 @@ def test_a_gate_that_fails_after_the_change_rolls_it_back(playbook, node):
     before = node.config.read_bytes()
     flag = node.directory / "flag"
     flag.touch()
-    gate = f"{{run: 'rm {flag}', timeout: 500ms}}"  # opens once
+    gate = f"{{run: 'rm {flag}', timeout: 3s}}"  # opens once
     done = leapprof(*words(playbook, f"gates.command={gate}", "roll_back={on_failed_gate: true}"))
     assert done.code == 3
     assert "rolled back to situation a" in done.err
@@ -181,14 +188,14 @@ def test_a_breached_guard_rolls_back_and_pages(playbook, node):
     before = node.config.read_bytes()
     process = started(
         *words(
-            playbook, "phase.duration=4s", "guards.node_down={lasting: 200ms, then: roll_back}", "roll_back={}",
+            playbook, "phase.duration=8s", "guards.node_down={lasting: 200ms, then: roll_back}", "roll_back={}",
             f"guards.page='echo \"$LEAPPROF_REASON\" >> {page}'",
         )
     )  # fmt: skip
     try:
         wait_for_samples(playbook, 2)
         subprocess.run([node.stop_command], check=True)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=200)
     finally:
         process.kill()
     assert process.returncode == 3, err
@@ -203,7 +210,7 @@ def test_a_breached_guard_rolls_back_and_pages(playbook, node):
 def test_a_roll_back_that_was_killed_is_finished(playbook, node):
     """--resume finishes the roll-back first, and records nothing on a host that is neither a nor b."""
     before = node.config.read_bytes()
-    sets = ("phase.duration=4s", "guards.node_down={lasting: 200ms, then: roll_back}", "roll_back={}")
+    sets = ("phase.duration=8s", "guards.node_down={lasting: 200ms, then: roll_back}", "roll_back={}")
     process = started(*words(playbook, *sets))
     wait_for_samples(playbook, 2)
     subprocess.run([node.stop_command], check=True)
@@ -223,7 +230,7 @@ def test_a_nodeos_that_dies_is_not_started_into_a_dirty_state(playbook, node):
     process = started(
         *words(
             playbook,
-            "phase.duration=4s",
+            "phase.duration=8s",
             "guards.node_down={lasting: 200ms, then: roll_back}",
             "roll_back={}",
         )
@@ -231,7 +238,7 @@ def test_a_nodeos_that_dies_is_not_started_into_a_dirty_state(playbook, node):
     try:
         wait_for_samples(playbook, 2)
         node.kill()
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=200)
     finally:
         process.kill()
     assert process.returncode == 3, err
@@ -297,7 +304,7 @@ def test_a_lost_host_ends_the_run_and_says_what_the_host_is(playbook, node, serv
 def test_a_host_lost_in_the_middle_of_a_stop_is_found_again(playbook, node, server):
     """The message says that the stop was begun and that nobody saw its end; --resume finds out, and goes on."""
     stop = node.directory / "stop.sh"
-    stop.write_text(stop.read_text().replace("echo stop >> calls", "echo stop >> calls; sleep 1"))
+    stop.write_text(stop.read_text().replace("echo stop >> calls", "echo stop >> calls; sleep 4"))
     process = started(*words(playbook))
     try:
         wait_for_step(playbook, "005-stop-eos-1", "intent")
@@ -323,7 +330,7 @@ def test_ctrl_c_says_what_the_host_is_and_the_run_goes_on_later(playbook, node, 
         wait_for_step(playbook, step, "begun")
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=200)
     finally:
         process.kill()
     assert process.returncode == 130, err
@@ -377,7 +384,7 @@ def test_a_manual_change_is_waited_for(playbook, node):
         node.config.write_text(node.config.read_text().replace("= mapped\n", "= mapped_private\n"))
         subprocess.run([node.stop_command], check=True)
         subprocess.run([node.start_command], check=True)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=200)
     finally:
         process.kill()
     assert process.returncode == CANNOT_TELL, err
@@ -448,7 +455,7 @@ def test_status_tells_steps_and_hosts(playbook, node):
 
 def wait_for_step(playbook: Path, step: str, kind: str) -> None:
     """Wait until the log of the run says that a step is so far."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     runs = playbook.parent / "runs"
     while time.monotonic() < deadline:
         logs = list(runs.glob("*/log.jsonl")) if runs.exists() else []
@@ -462,7 +469,7 @@ def wait_for_step(playbook: Path, step: str, kind: str) -> None:
 
 def wait_for_samples(playbook: Path, recordings: int) -> None:
     """Wait until the last of that many recordings holds frames."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while time.monotonic() < deadline:
         found = sorted(
             playbook.parent.glob("runs/*/recordings/*/recording.json"), key=lambda p: p.stat().st_ctime

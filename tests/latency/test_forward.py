@@ -163,12 +163,12 @@ def run(*arguments):
     return result
 
 
-def measured(out, rate=300, transport="udp", **how):
+def measured(out, rate=300, transport="udp", timeout="500ms", **how):
     """Return the document of a run through a relay, and the relay."""
     with steady(), relaying(transport, **how) as (relay, port):
         result = run(
             f"127.0.0.1:{relay.port}", "--listen", f"127.0.0.1:{port}", "--out", out, "--rate", rate,
-            "--duration", "1500ms", "--block", "500ms", "--timeout", "500ms", "--transport", transport, "--json",
+            "--duration", "1500ms", "--block", "500ms", "--timeout", timeout, "--transport", transport, "--json",
         )  # fmt: skip
     return json.loads(result.stdout), relay
 
@@ -205,7 +205,7 @@ def test_a_planted_delay_comes_back_beside_a_null_relay(tmp_path, transport, low
 
 def test_loss_and_reordering_are_counted(tmp_path):
     """Every tenth packet is lost, every seventh is overtaken by the next."""
-    document, _ = measured(tmp_path, lose_every=10, swap_every=7)
+    document, _ = measured(tmp_path, timeout="5s", lose_every=10, swap_every=7)
     row = next(r for r in document["subjects"] if r["operation"] == "relayed")
     assert row["count"] + row["errors"] == 225
     assert 20 <= row["errors"] <= 26
@@ -220,14 +220,14 @@ def test_loss_and_reordering_are_counted(tmp_path):
 
 def test_what_a_relay_of_tcp_holds_up_counts_from_when_it_was_planned(tmp_path):
     """All that was to be sent while the relay took nothing waited; packets that go straight did not."""
-    document, _ = measured(tmp_path, rate=200, transport="tcp", stall=(0.4, 0.4))
+    document, _ = measured(tmp_path, rate=200, transport="tcp", timeout="10s", stall=(0.4, 1.0))
     relayed, floor = (
         next(r for r in document["subjects"] if r["operation"].startswith(name))
         for name in ("relayed", "floor")
     )
     assert relayed["count"] == floor["count"] == 150
-    assert relayed["p95_s"] == pytest.approx(0.4, abs=0.15)
-    assert floor["p95_s"] < 0.1
+    assert relayed["p95_s"] > 0.8
+    assert floor["p95_s"] < 0.4
     assert not any(f["code"] == "latency-packets-lost" for f in document["findings"])
 
 
@@ -235,14 +235,14 @@ def test_a_run_is_on_disk_as_it_goes(tmp_path):
     """What arrived is sealed while packets are still sent, and losses with it."""
     with relaying(lose_every=5) as (relay, port):
         endpoints = [Endpoint(host="127.0.0.1", port=p) for p in (relay.port, port)]
-        pace = Pace(rate_per_s=200, duration_s=2.0, warm_up_s=0.0, most=10**6, timeout_s=0.1)
+        pace = Pace(rate_per_s=200, duration_s=3.0, warm_up_s=0.0, most=10**6, timeout_s=1.0)
         plan = ForwardPlan(relay=endpoints[0], listen=endpoints[1], size_bytes=100, pace=pace)
         start = now()
         blocks, taken = Blocks(start, 0.2), []
 
         def meanwhile():
             forwarder.settle(blocks, start.monotonic_ns, now().monotonic_ns)
-            taken.append(blocks.take(now().monotonic_ns - 300_000_000))
+            taken.append(blocks.take(now().monotonic_ns - 1_200_000_000))
 
         with Forwarder(plan) as forwarder:
             forwarder.run(blocks, start.monotonic_ns, threading.Event(), meanwhile)
@@ -250,14 +250,14 @@ def test_a_run_is_on_disk_as_it_goes(tmp_path):
             assert sum(int(t.integers["errors"].values.sum()) for t in taken) > 10
             taken.append(blocks.take_all(now().monotonic_ns))
     attempts = sum(int(t.integers[name].values.sum()) for t in taken for name in ("count", "errors"))
-    assert attempts == 400
-    assert forwarder.passage.lost == 40
+    assert attempts == 600
+    assert forwarder.passage.lost == 60
 
 
 def test_a_relay_that_forwards_nothing_ends_the_run(tmp_path):
     """Within the time-out, before a recording is made."""
-    common = ("--out", tmp_path / "rec", "--timeout", "300ms")
-    with pytest.raises(SourceError, match=r"no packet came out of the relay at 127.0.0.1:\d+ within 0.3 s"):
+    common = ("--out", tmp_path / "rec", "--timeout", "1s")
+    with pytest.raises(SourceError, match=r"no packet came out of the relay at 127.0.0.1:\d+ within 1 s"):
         run(f"127.0.0.1:{free_port()}", "--listen", f"127.0.0.1:{free_port()}", *common)
     tcp = (*common, "--transport", "tcp")
     nobody, mine = (f"127.0.0.1:{free_port(socket.SOCK_STREAM)}" for _ in range(2))

@@ -3,6 +3,7 @@
 import statistics
 import threading
 import time
+from itertools import count
 
 import numpy as np
 import pytest
@@ -101,15 +102,15 @@ def _low(bucket):
 
 def test_a_server_that_goes_silent_does_not_hold_the_run(tmp_path):
     """Attempts that found no free connection within the time-out are counted as timed out, and the run ends."""
-    end_s = time.monotonic() + 0.8
+    asked = count()
     began_s = time.monotonic()
-    with serving(DelayedApi(lambda: 3.0 if time.monotonic() > end_s else 0.0)) as port:
-        recording = probe(port, tmp_path / "rec", rate=50.0, duration_s=1.5, timeout_s=0.3, connections=2)
+    with serving(DelayedApi(lambda: 4.0 if next(asked) > 20 else 0.0)) as port:
+        recording = probe(port, tmp_path / "rec", rate=50.0, duration_s=1.5, timeout_s=1.0, connections=2)
         took_s = time.monotonic() - began_s
     assert total(recording, "count") + total(recording, "errors") == 75
     assert total(recording, "timeouts") >= 20
     assert "timeout" in "".join(recording.table("latency").texts["failures"])
-    assert took_s < 15
+    assert took_s < 60
 
 
 def test_a_run_is_an_ordinary_recording(tmp_path):

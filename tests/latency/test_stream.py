@@ -5,6 +5,7 @@ import socket
 import statistics
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ from leapprof.latency.ship_stream import ShipSubscription
 from leapprof.latency.standings import standings
 from leapprof.latency.stream import Received, StreamPlan, receive
 from leapprof.latency.wire import Failure, ProbeError
-from tests.support.servers import no_such_page, serving, silent
+from tests.support.servers import Together, no_such_page, serving, silent
 from tests.support.ship_server import ABI, SLOT_NS, Planned, ShipServer, frame, ship_serving, slot_at
 from tests.support.steady import steady
 
@@ -71,10 +72,10 @@ def run(*arguments, program=app):
     return result
 
 
-def plan_of(*ports, most=20, timeout_s=3.0):
+def plan_of(*ports, most=20, timeout_s=30.0):
     """Return a plan for servers on loopback."""
     return StreamPlan(
-        subscriptions=tuple(ship(port) for port in ports), most=most, duration_s=20.0, timeout_s=timeout_s
+        subscriptions=tuple(ship(port) for port in ports), most=most, duration_s=100.0, timeout_s=timeout_s
     )
 
 
@@ -90,6 +91,7 @@ def received_of(plan):
     return received
 
 
+@pytest.mark.quiet
 def test_blocks_late_by_a_planted_time_come_back_at_their_quantiles(tmp_path):
     """Four in five come 20 ms after their stamp, one in five 120 ms: p50 and p90 say so."""
     server = ShipServer(plan=stamped(10, 4, lambda n: 0.12 if n % 5 == 4 else 0.02 + (n % 5) * 0.001))
@@ -103,7 +105,7 @@ def test_blocks_late_by_a_planted_time_come_back_at_their_quantiles(tmp_path):
     sent_s = [
         (server.sent_wall_ns[p.number] - parse_block(p.data).stamp_ns) / 1e9 for p in server.planned or ()
     ]
-    assert rows["since its stamp"]["p50_s"] == pytest.approx(np.quantile(sent_s, 0.5), abs=0.01)
+    assert rows["since its stamp"]["p50_s"] == pytest.approx(np.quantile(sent_s, 0.5), abs=0.03)
     assert rows["since its stamp"]["p90_s"] > 0.1
     behind = rows["behind the fastest"]
     assert behind["p90_s"] - behind["p50_s"] > 0.05
@@ -116,13 +118,17 @@ def test_head_to_head_finds_who_is_first_and_by_how_much():
     """The second endpoint is 5 ms ± 1 ms behind: within 0.2 ms of when both servers really sent, at the median."""
     rng = np.random.default_rng(7)
     late = dict(enumerate(rng.uniform(0.004, 0.006, 200)))
-    start_s = time.monotonic() + 1.0
+    together = Together(2)
 
     def plan(late_s):
-        return lambda: [
-            Planned(due_s=start_s + i * 0.02 + late_s(i), number=FIRST + i, data=frame(FIRST + i))
-            for i in range(70)
-        ]
+        def at_once():
+            start_s = together.start_s()
+            return [
+                Planned(due_s=start_s + i * 0.02 + late_s(i), number=FIRST + i, data=frame(FIRST + i))
+                for i in range(70)
+            ]
+
+        return at_once
 
     first, second = ShipServer(plan=plan(lambda i: 0.0)), ShipServer(plan=plan(lambda i: late[i]))
     with steady(), ship_serving(first) as a, ship_serving(second) as b:
@@ -142,17 +148,14 @@ def test_a_planted_lead_comes_back_through_compare(tmp_path):
     import typer
 
     paths, ports = [], [0, 0]
+
+    def plan(together, late_s):
+        start_s = together.start_s() + late_s
+        return [Planned(due_s=start_s + i * 0.03, number=FIRST + i, data=frame(FIRST + i)) for i in range(25)]
+
     for late_s in (0.0, 0.2):
-        start_s = time.monotonic() + 1.0
-        servers = [
-            ShipServer(
-                plan=lambda late=late, start_s=start_s: [
-                    Planned(due_s=start_s + i * 0.03 + late, number=FIRST + i, data=frame(FIRST + i))
-                    for i in range(25)
-                ]
-            )
-            for late in (0.0, late_s)
-        ]
+        together = Together(2)
+        servers = [ShipServer(plan=partial(plan, together, late)) for late in (0.0, late_s)]
         with ship_serving(servers[0], ports[0]) as a, ship_serving(servers[1], ports[1]) as b:
             ports = [a, b]
             result = run(
@@ -238,7 +241,7 @@ def saying(*messages):
 def test_a_websocket_that_is_no_state_history_is_said_so(handler, failure, said):
     """Silent, foreign, garbage, closed: within the time-out."""
     with ship_serving(handler) as port, pytest.raises(ProbeError, match=said) as caught:
-        ship(port).check(0.5)
+        ship(port).check(0.5 if failure is Failure.TIMEOUT else 30.0)
     assert caught.value.failure is failure
 
 
@@ -261,7 +264,7 @@ def endless(connection):
 def test_what_speaks_no_websocket_is_said_so(serve, failures):
     """A web server, silence, an endless head, another protocol."""
     with serving(serve) as port, pytest.raises(ProbeError) as caught:
-        ship(port).check(0.5)
+        ship(port).check(0.5 if Failure.TIMEOUT in failures else 30.0)
     assert caught.value.failure in failures
 
 

@@ -24,7 +24,7 @@ from leapprof.latency.stream import Received, StreamPlan, receive
 from leapprof.latency.wire import Failure, ProbeError
 from leapprof.latency.yellowstone_stream import MAX_MESSAGE_BYTES, YellowstoneSubscription
 from tests.support.program import leapprof
-from tests.support.servers import no_such_page, serving, silent
+from tests.support.servers import Together, no_such_page, serving, silent
 from tests.support.steady import steady
 from tests.support.yellowstone_server import (
     ACCOUNT,
@@ -42,7 +42,7 @@ def at(port, **more):
     return YellowstoneSubscription(endpoint=Endpoint(host="127.0.0.1", port=port), account=ACCOUNT, **more)
 
 
-def run(*subscriptions, most, timeout_s=3.0, duration_s=20.0):
+def run(*subscriptions, most, timeout_s=30.0, duration_s=100.0):
     """Receive from servers; returns what came."""
     plan = StreamPlan(subscriptions=subscriptions, most=most, duration_s=duration_s, timeout_s=timeout_s)
     received = tuple(Received(name=one.name) for one in subscriptions)
@@ -71,10 +71,14 @@ def test_head_to_head_finds_who_is_first_and_by_how_much():
     """The second endpoint is 5 ms ± 1 ms behind: within 0.2 ms of when both servers really sent, at the median."""
     rng = np.random.default_rng(7)
     late = rng.uniform(0.004, 0.006, 70)
-    start_s = time.monotonic() + 1.5
+    together = Together(2)
 
     def plan(late_s):
-        return lambda: [transaction(10 + i, i, start_s + i * 0.02 + late_s(i)) for i in range(70)]
+        def at_once():
+            start_s = together.start_s()
+            return [transaction(10 + i, i, start_s + i * 0.02 + late_s(i)) for i in range(70)]
+
+        return at_once
 
     first, second = (
         YellowstoneServer(plan=plan(lambda i: 0.0)),
@@ -144,13 +148,12 @@ def test_pings_are_answered_and_repetitions_counted():
 
 
 def test_delays_since_the_servers_stamp_come_back_through_the_command(tmp_path, monkeypatch):
-    """Created 30 ms before they are sent, the token from the environment."""
+    """Created 1 s before they are sent, the token from the environment."""
 
     def plan():
         start_s, wall_ns = time.monotonic() + 0.6, time.time_ns() + 600_000_000
         return [
-            transaction(10 + i, i, start_s + i * 0.02, wall_ns + i * 20_000_000 - 30_000_000)
-            for i in range(30)
+            transaction(10 + i, i, start_s + i * 0.02, wall_ns + i * 20_000_000 - 10**9) for i in range(30)
         ]
 
     monkeypatch.setenv("LEAPPROF_YELLOWSTONE_TOKEN", "good")
@@ -164,7 +167,7 @@ def test_delays_since_the_servers_stamp_come_back_through_the_command(tmp_path, 
     document = json.loads(done.out)
     rows = {row["operation"]: row for row in document["subjects"]}
     assert rows["since its stamp"]["count"] == rows["behind the fastest"]["count"] == 30
-    assert 0.028 < rows["since its stamp"]["p50_s"] < 0.06
+    assert 0.998 < rows["since its stamp"]["p50_s"] < 2
     facts = load(Path(document["recording"])).manifest.host.facts
     assert facts["latency_account"] == ACCOUNT
     assert "good" not in json.dumps(facts)
@@ -177,14 +180,14 @@ def test_a_server_that_lets_nobody_in_is_said_so(token, said):
         yellowstone_serving(YellowstoneServer(token="good")) as port,
         pytest.raises(ProbeError, match=said) as caught,
     ):
-        at(port, token=token).check(3.0)
+        at(port, token=token).check(30.0)
     assert caught.value.failure is Failure.STATUS
 
 
 def test_a_silent_server_is_a_loss_each_time_out():
     """It takes the subscription and sends nothing."""
     with yellowstone_serving(YellowstoneServer()) as port:
-        (received,) = run(at(port), most=2, timeout_s=0.4, duration_s=1.5)
+        (received,) = run(at(port), most=2, timeout_s=0.4, duration_s=4.0)
     assert {failure for _, failure in received.losses} == {Failure.TIMEOUT}
     assert not received.arrivals
 
@@ -194,7 +197,7 @@ def test_a_message_beyond_all_bounds_is_refused():
     big = transaction(10, 1)
     big.update.transaction.transaction.signature = bytes(MAX_MESSAGE_BYTES + 2**20)
     with yellowstone_serving(YellowstoneServer(plan=lambda: [big])) as port:
-        (received,) = run(at(port), most=2, duration_s=1.0)
+        (received,) = run(at(port), most=2, duration_s=5.0)
     assert Failure.TOO_LARGE in {failure for _, failure in received.losses}
 
 
@@ -219,7 +222,7 @@ def test_what_speaks_no_grpc_is_said_so(serve, failures):
     with serving(serve) as port, pytest.raises(ProbeError, match=r"gRPC|within") as caught:
         at(port).check(1.0)
     assert caught.value.failure in failures
-    assert time.monotonic() - began_s < 10
+    assert time.monotonic() - began_s < 60
 
 
 def test_another_grpc_service_is_said_so():

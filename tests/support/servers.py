@@ -95,6 +95,23 @@ def serving(serve: Callable[[socket.socket], None], host: str = "127.0.0.1") -> 
         listener.close()
 
 
+class Together:
+    """A moment from which several servers send: when the last of them has somebody to send to."""
+
+    def __init__(self, servers: int) -> None:
+        """Wait for so many."""
+        self._barrier = threading.Barrier(servers, action=self._begin)
+        self._start_s = 0.0
+
+    def _begin(self) -> None:
+        self._start_s = time.monotonic() + 0.3
+
+    def start_s(self) -> float:
+        """Wait for the others, and return the moment on time.monotonic()."""
+        self._barrier.wait(60)
+        return self._start_s
+
+
 class DelayedApi:
     """An HTTP API that answers after a delay, and keeps how long each answer really took inside the server."""
 
