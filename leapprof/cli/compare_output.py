@@ -28,6 +28,7 @@ def put_out(
 ) -> None:
     """Write the report of one host into a new folder of its own, and print its summary or report.json."""
     from leapprof import report
+    from leapprof.cli.folding import summary_width
     from leapprof.report.json import render_json
     from leapprof.report.terminal import summary_lines
     from leapprof.report.view import report_view
@@ -41,13 +42,14 @@ def put_out(
     if as_json:
         sys.stdout.write(render_json(comparison).decode("utf-8"))
     else:
-        _print(summary_lines(report_view(comparison)), paths)
+        _print(summary_lines(report_view(comparison), summary_width()), paths)
 
 
 def put_out_hosts(
     compared: "HostsComparison", out: Path, formats: "frozenset[Format]", *, public: bool, as_json: bool
 ) -> None:
     """Write the report of several hosts into a new folder of its own, and print its summary or report.json."""
+    from leapprof.cli.folding import summary_width
     from leapprof.report.fleet_json import render_hosts_json
     from leapprof.report.fleet_text import hosts_lines
     from leapprof.report.fleet_view import hosts_view
@@ -63,7 +65,8 @@ def put_out_hosts(
     else:
         shown_paths = {path.parent: path for path in reversed(paths) if path.parent != paths[0].parent}
         summary = [path for path in paths if path.parent == paths[0].parent]
-        _print(hosts_lines(hosts_view(shown, folders)), [*summary, *reversed(shown_paths.values())])
+        lines = hosts_lines(hosts_view(shown, folders), summary_width())
+        _print(lines, [*summary, *reversed(shown_paths.values())])
 
 
 def verdicts_of_hosts(compared: "HostsComparison") -> list[tuple[str, bool]]:

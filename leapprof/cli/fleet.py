@@ -60,6 +60,7 @@ def command(
     A server is asked for batch means, not for raw points: see docs/prometheus.md for what that costs.
     """
     from leapprof.cli.fleet_run import ServerFleet, fleet_of_pairs, fleet_of_server
+    from leapprof.cli.folding import summary_width
     from leapprof.errors import ConfigError
     from leapprof.report.fleet_json import fleet_json
     from leapprof.report.fleet_text import fleet_lines
@@ -82,7 +83,7 @@ def command(
         document = fleet_json(answer.fleet, findings, answer.wire_bytes)
         sys.stdout.write(json.dumps(document, indent=1) + "\n")
     else:
-        lines = [*fleet_lines(answer.fleet, findings), *(f"\n{path}" for path in paths)]
+        lines = [*fleet_lines(answer.fleet, findings, summary_width()), *(f"\n{path}" for path in paths)]
         sys.stdout.write(printable("\n".join(lines)) + "\n")
 
 

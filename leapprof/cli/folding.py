@@ -5,6 +5,7 @@ import sys
 import textwrap
 
 MAX_LINE_CHARS = 2000  # the longest message of ours, which says how to accept a changed host key, has 700
+MOST_COLUMNS = 80
 _LEAST_WIDTH = 40
 
 
@@ -17,6 +18,11 @@ def harmless(text: str) -> str:
 def terminal_width() -> int | None:
     """Return the columns of standard output; None where it is no terminal and lines stay whole."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def summary_width() -> int:
+    """Return the columns of a summary: those of the terminal or of COLUMNS, but 40 at least, and 80 at most."""
+    return min(max(shutil.get_terminal_size().columns, _LEAST_WIDTH), MOST_COLUMNS)
 
 
 def folded(head: str, text: str, width: int | None, *, indent: str | None = None) -> str:

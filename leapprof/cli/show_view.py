@@ -1,11 +1,9 @@
-"""A recording as text for a person: tables and sparklines."""
+"""A recording as text for a person."""
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table as RichTable
 
 from leapprof.assess.own_voice import own_voices
 from leapprof.assess.samples import RecordingTables
@@ -13,28 +11,13 @@ from leapprof.assess.starts import measure_starts
 from leapprof.assess.summary import SummaryRow
 from leapprof.cli.folding import folded, harmless
 from leapprof.cli.show_lines import moment, stage_lines, start_lines, voice_lines
+from leapprof.cli.show_summary import WIDE_COLUMNS, narrow_summary, wide_summary
 from leapprof.errors import printable
 from leapprof.ingest.log_events import LOG_EVENT
-from leapprof.model import Host, Nodeos, Recording, Subject
-from leapprof.units import NS_PER_S, format_bytes, format_duration, format_memory, format_value, significant
+from leapprof.model import Host, Nodeos, Recording
+from leapprof.units import NS_PER_S, format_bytes, format_duration, format_memory, significant
 
-BARS = "▁▂▃▄▅▆▇█"
 MAX_LISTED = 12
-MAX_CELL_CHARS = 100
-WIDE_COLUMNS = 130
-NAME_CHARS, VALUE_CHARS = 31, 14
-
-
-def sparkline(shape: Sequence[float | None]) -> str:
-    """Return one character a value: a bar between the lowest and the highest, a blank for none."""
-    known = [value for value in shape if value is not None]
-    if not known:
-        return ""
-    low, span = min(known), max(known) - min(known)
-    return "".join(
-        " " if value is None else BARS[0 if span <= 0 else round((value - low) / span * (len(BARS) - 1))]
-        for value in shape
-    )
 
 
 def render(tables: RecordingTables, rows: Sequence[SummaryRow], console: Console) -> None:
@@ -173,42 +156,6 @@ def _finding_lines(manifest: Recording) -> list[str]:
     return [f"{f.severity}: {f.message.rstrip('.')} ({f.code}). {f.hint}" for f in manifest.findings]
 
 
-def narrow_summary(rows: Sequence[SummaryRow], width: int) -> Iterable[str]:
-    """Yield the summary for a narrow terminal: no number is ever cut, the curve takes what room is left.
-
-    Where three numbers have no room, p95 is left out.
-    """
-    has_p95 = width >= NAME_CHARS + 3 * VALUE_CHARS
-    room = max(width - NAME_CHARS - 3 * VALUE_CHARS - 2, 0)
-    subject = None
-    heads = "".join(f"{head:>{VALUE_CHARS}}" for head in ("mean", *(["p95"] if has_p95 else []), "max"))
-    yield f"{'metric':<{NAME_CHARS}}{heads}" + ("  over time" if room > len("over time") else "")
-    for row in rows:
-        about = _about(row.subject)
-        if about != subject:
-            subject = about
-            yield harmless(about)[: width - 2]
-        numbers = (row.mean, *([row.p95] if has_p95 else []), row.maximum)
-        values = (format_value(v, row.unit) for v in numbers)
-        shown = "".join(f"{value:>{VALUE_CHARS}}" for value in values)
-        curve = sparkline(_shorter(row.shape, room)) if room else ""
-        yield f" {row.name:<{NAME_CHARS - 1}}{shown}  {curve}".rstrip()
-
-
-def _about(subject: Subject) -> str:
-    parts = (subject.nodeos, subject.device, subject.operation, subject.target)
-    return " ".join(part for part in parts if part) or "host"
-
-
-def _shorter(shape: Sequence[float | None], count: int) -> list[float | None]:
-    """Return at most so many values: the highest of each stretch, none where nothing is known."""
-    if len(shape) <= count:
-        return list(shape)
-    borders = [round(index * len(shape) / count) for index in range(count + 1)]
-    parts = (shape[first:last] for first, last in pairwise(borders))
-    return [max((v for v in part if v is not None), default=None) for part in parts]
-
-
 def _summary(rows: Sequence[SummaryRow], console: Console) -> None:
     if not rows:
         _print(console, "\nNo samples yet.")
@@ -218,17 +165,7 @@ def _summary(rows: Sequence[SummaryRow], console: Console) -> None:
         for line in narrow_summary(rows, console.width):
             _print(console, line)
         return
-    table = RichTable(title="Summary", title_justify="left", box=None, pad_edge=False)
-    for head in ("metric", "of"):
-        table.add_column(head, no_wrap=True)
-    for head in ("mean", "p50", "p95", "max"):
-        table.add_column(head, justify="right", no_wrap=True)
-    table.add_column("over time", no_wrap=True)
-    for row in rows:
-        subject = _about(row.subject)
-        values = (format_value(v, row.unit) for v in (row.mean, row.p50, row.p95, row.maximum))
-        table.add_row(row.name, escape(harmless(subject)[:MAX_CELL_CHARS]), *values, sparkline(row.shape))
     if not console.is_terminal:
         console.width = 200  # a pipe has no width: never cut a number
     console.print()
-    console.print(table)
+    console.print(wide_summary(rows))

@@ -161,6 +161,7 @@ def _of_guests(loaded: "list[LoadedRecording]", hypervisor: str | None, said: "S
 
 
 def _print(result: "WearForecast", output: str) -> None:
+    from leapprof.cli.folding import summary_width
     from leapprof.report.wear_json import wear_json
     from leapprof.report.wear_markdown import wear_markdown
     from leapprof.report.wear_text import wear_lines
@@ -170,4 +171,4 @@ def _print(result: "WearForecast", output: str) -> None:
     elif output == "md":
         sys.stdout.write(wear_markdown(result))
     else:
-        sys.stdout.write("\n".join(wear_lines(result)) + "\n")
+        sys.stdout.write("\n".join(wear_lines(result, summary_width())) + "\n")

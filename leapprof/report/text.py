@@ -6,6 +6,7 @@ written as escapes, and length is bounded. Escaping for HTML or Markdown is the 
 """
 
 import math
+import re
 from datetime import UTC, datetime
 
 from leapprof import units
@@ -19,6 +20,7 @@ _PERCENT_UP_TO = 10.0
 _LARGEST_RATIO = 1_000_000
 _MINUS = "−"
 _UNBREAKABLE = "\u00a0"
+_NUMBER_AND_UNIT = re.compile(r"(?<![\w.])(\d[\d.,]*) (?=[%\w])")
 
 
 def clean(text: str, max_chars: int = MAX_TEXT_CHARS) -> str:
@@ -27,6 +29,11 @@ def clean(text: str, max_chars: int = MAX_TEXT_CHARS) -> str:
     if len(shown) > max_chars:
         shown = shown[: max_chars - 1] + "…"
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in shown)
+
+
+def unbroken(text: str) -> str:
+    """Return text whose numbers keep the word behind them, their unit, in the same line."""
+    return _NUMBER_AND_UNIT.sub(rf"\1{_UNBREAKABLE}", text)
 
 
 def clean_or_absent(text: str | None) -> str:

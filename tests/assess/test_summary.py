@@ -3,7 +3,7 @@
 import numpy as np
 
 from leapprof.assess.summary import summarize
-from leapprof.cli.show_view import sparkline
+from leapprof.cli.show_summary import sparkline
 from leapprof.model import Column, Host, Recording, SamplingCost, Table, Topology
 
 S = 1_000_000_000

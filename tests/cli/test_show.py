@@ -16,7 +16,8 @@ from leapprof.assess.own_voice import OwnVoice, own_voices
 from leapprof.assess.starts import measure_starts
 from leapprof.assess.summary import summarize
 from leapprof.cli.show_lines import counted, stage_lines, stage_seconds, start_lines, voice_lines
-from leapprof.cli.show_view import narrow_summary, render
+from leapprof.cli.show_summary import narrow_summary
+from leapprof.cli.show_view import render
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 STARTS = SAMPLES / "nodeos-v5-starts"
@@ -67,23 +68,33 @@ def test_no_number_is_cut_at_any_width(private, width: int) -> None:
     assert "…" not in summary
 
 
-@pytest.mark.parametrize("width", [60, 80])
+@pytest.mark.parametrize("width", [40, 50, 60, 80, 100])
 def test_numbers_of_a_narrow_summary_stand_apart_and_fit(private, width: int) -> None:
-    """Small shares of a core are the widest; where three numbers have no room, p95 is left out."""
-    rows = [replace(row, mean=0.0123, p95=0.0234, maximum=0.00967) for row in summarize(private)]
+    """Small shares of a core are the widest; four numbers have room beside the name, below it, or two a line."""
+    rows = [replace(row, mean=0.0123, p50=0.0111, p95=0.0234, maximum=0.00967) for row in summarize(private)]
     lines = list(narrow_summary(rows, width))
     assert max(len(line) for line in lines) <= width
-    (cores,) = [line.split() for line in lines if "cpu_cores" in line]
-    assert cores[:3] == ["nodeos.cpu_cores", "0.0123", "cores"]
-    assert ("p95" in lines[0].split()) == (width == 80)
+    at = next(n for n, line in enumerate(lines) if "nodeos.cpu_cores" in line)
+    shown = [word for line in lines[at : at + 3] for word in line.split()]
+    heads = ["mean", "p50", "p95", "max"]
+    assert [word for word in shown if word.startswith("0.0")][:4] == ["0.0123", "0.0111", "0.0234", "0.00967"]
+    assert (lines[0].split() if width >= 60 else [w for w in shown if w in heads])[-4:] == heads
+
+
+def test_a_narrow_summary_names_every_subject_once(private) -> None:
+    """Metrics of two drives that alternate in the table stand together."""
+    lines = list(narrow_summary(summarize(private), 60))
+    subjects = [line for line in lines[1:] if not line.startswith(" ")]
+    assert sorted(subjects) == sorted(set(subjects))
+    assert {"host", "nodeos", "vda"} <= set(subjects)
 
 
 def test_the_curve_keeps_its_peak(private) -> None:
     """What is squeezed keeps the highest value of each stretch."""
     rows = summarize(private)
-    lines = {line.split()[0]: line for line in narrow_summary(rows, 80) if line.startswith(" ")}
+    lines = {line.split()[0]: line for line in narrow_summary(rows, 100) if line.startswith(" ")}
     assert "█" in lines["host.cpu_percent"]
-    assert max(len(line) for line in lines.values()) <= 80
+    assert max(len(line) for line in lines.values()) <= 100
 
 
 def test_how_the_api_answered() -> None:

@@ -1,6 +1,7 @@
 """A wear forecast in print: within 80 columns, safe, and the same figures as text and as Markdown."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -87,9 +88,13 @@ FORECAST = WearForecast(
 )  # fmt: skip
 
 
-def test_no_line_is_longer_than_a_terminal():
-    """80 columns, whatever is said."""
-    assert max(len(line) for line in wear_lines(FORECAST)) <= WIDTH
+@pytest.mark.parametrize("width", [40, 50, 60, WIDTH])
+def test_no_line_is_longer_than_a_terminal(width):
+    """Whatever is said; tables that do not fit are sentences, with every number that was in them."""
+    lines = wear_lines(FORECAST, width)
+    assert max(len(line) for line in lines) <= width
+    wide, narrow = (" ".join(" ".join(part).split()) for part in (wear_lines(FORECAST), lines))
+    assert sorted(re.findall(r"\d[\d,.]*\b", narrow)) == sorted(re.findall(r"\d[\d,.]*\b", wide))
 
 
 def test_the_answer_comes_first():
