@@ -94,11 +94,11 @@ def recorded(out: Path, **host: object) -> Iterator[list[LoadedRecording]]:
     thread.start()
     found: list[LoadedRecording] = []
     try:
-        assert started.wait(30)
+        assert started.wait(120)
         yield found
     finally:
         stop.set()
-        thread.join(30)
+        thread.join(120)
     assert session.directory is not None
     found.append(load(session.directory))
 

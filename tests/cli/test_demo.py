@@ -122,7 +122,10 @@ def test_a_signal_ends_the_program_with_130_and_no_stand_in_left(tmp_path, numbe
     for line in process.stderr:
         if "recording mapped" in line:
             break
-    time.sleep(2)
+    end_s = time.monotonic() + 120
+    while not list(tmp_path.glob("*/recordings/local-before-*/recording.json")):
+        assert time.monotonic() < end_s
+        time.sleep(0.1)
     process.send_signal(number)
     _, errors = process.communicate(timeout=60)
     root = next(tmp_path.iterdir())

@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -29,7 +30,7 @@ WITHOUT = {
 }
 CLI = "import sys; from leapprof.cli.main import main; main()"
 ROOT = Path(__file__).resolve().parents[2]
-READY_S, ENDED_S, PROGRAM_S = 60.0, 60.0, 120.0
+READY_S, ENDED_S, PROGRAM_S = 120.0, 60.0, 120.0
 WIF = "5KQwrPbwdL6PhXujxW37FSSQZ1JiwsST4cqQzDeyXtP79zkvFD3"
 """The private key of libfc's own tests: nobody's."""
 MODERN_KEY = "PVT_K1_2bfGi9rYsXQSXXTvJbDAPhHLQUojjaNLomdm3cEJ1XTzMqUt3V"
@@ -151,6 +152,7 @@ class Lab:
     jump: Sshd
     bare: Sshd
     standins: dict[str, StandIn]
+    down: socket.socket = field(default_factory=socket.socket)
 
     @property
     def inventory(self) -> Path:
@@ -166,7 +168,8 @@ class Lab:
                 jump = ("ProxyJump jump",) if prefix + name == "wax-owner" else ()
                 blocks.append(server.config_block(*jump, alias=f"{prefix}{name}"))
                 lines.append(f'[hosts.{prefix}{name}]\nnodeos = ["eos=cmdline:{standin.data_dir}"]\n')
-        blocks.append(self.main.config_block(f"Port {free_port()}", alias="down"))
+        self.down.bind(("127.0.0.1", 0))  # nobody else can listen there
+        blocks.append(self.main.config_block(f"Port {self.down.getsockname()[1]}", alias="down"))
         lines.append("[hosts.down]\n")
         (self.directory / "ssh_config").write_text("".join(blocks))
         self.inventory.write_text("".join(lines))
@@ -310,6 +313,7 @@ def laboratory(directory: Path, user: str) -> Iterator[Lab]:
             stack.callback(standin.stop)
             standin.start("mapped")
         lab = Lab(directory=directory, main=main, jump=jump, bare=bare, standins=standins)
+        stack.callback(lab.down.close)
         lab.write_files()
         yield lab
 

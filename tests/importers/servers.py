@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
 
 
 def missing(*programs: str) -> str:
@@ -46,7 +46,7 @@ def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end and process.poll() is None:
         try:
-            with urllib.request.urlopen(url, timeout=2) as answer:
+            with urllib.request.urlopen(url, timeout=20) as answer:
                 if answer.status < 300:
                     return
         except (urllib.error.URLError, OSError):

@@ -58,7 +58,7 @@ def watched(tmp_path_factory):
             capture_output=True,
             text=True,
             check=False,
-            timeout=90,
+            timeout=200,
         )
         assert done.returncode == 0, done.stderr
         recording = load(next((base / "out").iterdir()))

@@ -7,6 +7,8 @@ import ssl
 import subprocess
 import threading
 import time
+import urllib.parse
+import urllib.request
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -373,6 +375,13 @@ def test_victoria_metrics_gives_what_prometheus_gives(history, url, tmp_path):
                     np.testing.assert_allclose(same.columns[name], values)
 
 
+def _enough(url, query):
+    """Return whether a count that a server is asked for is that of eight seconds of samples."""
+    with urllib.request.urlopen(f"{url}/api/v1/query?{urllib.parse.urlencode(query)}", timeout=20) as answer:
+        found = json.load(answer)["data"]["result"]
+    return bool(found) and int(found[0]["value"][1]) >= 5
+
+
 @pytest.mark.skipif(
     bool(missing("prometheus-node-exporter")), reason="not installed: prometheus-node-exporter"
 )
@@ -391,8 +400,11 @@ def test_a_real_node_exporter_is_read(tmp_path):
         prometheus(tmp_path / "p", config=config) as url,
     ):
         began = int(datetime.now(UTC).timestamp())
-        time.sleep(14)  # discovery takes five seconds
-        found = _of(url, "127.0.0.1", start_s=began - 5, end_s=began + 14)
+        samples = {"query": f'count_over_time(node_memory_MemTotal_bytes{{instance="{target}"}}[1h])'}
+        while not _enough(url, samples):  # discovery takes five seconds
+            assert datetime.now(UTC).timestamp() < began + 120
+            time.sleep(1)
+        found = _of(url, "127.0.0.1", start_s=began - 5, end_s=int(datetime.now(UTC).timestamp()))
     host = _block(found, "host").columns
     assert host["mem_total_bytes"][-1] == 1024 * int(Path("/proc/meminfo").read_text().split()[1])
     assert (np.diff(host["cpu_idle_ticks_total"]) >= 0).all()

@@ -22,6 +22,7 @@ from tests.support.ship_server import Planned, ShipServer, frame, ship_serving, 
 
 SHORT = ("phase.duration=1500ms", "phase.warm_up=300ms", "phase.interval=200ms", "report.formats=[md, json]")
 CANNOT_TELL = 13
+SLOW_S = 0.02  # of a relay; a busy machine takes a millisecond for what takes none
 RELAY = textwrap.dedent("""
     import socket, sys, time
     listen, to, delay_s, ready = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), sys.argv[4]
@@ -46,9 +47,9 @@ def on(node):
     """Return what makes a playbook mean a stand-in of this machine as its first host."""
     return (
         "hosts.0.host=local", node.overrides()[1], f"hosts.0.vars={{dir: {json.dumps(str(node.directory))}}}",
-        "restart.systemd=null", "restart.sudo=false", "restart.stop_timeout=20s", "restart.start_timeout=20s",
+        "restart.systemd=null", "restart.sudo=false", "restart.stop_timeout=60s", "restart.start_timeout=60s",
         "restart.commands={stop: '{dir}/stop.sh', start: '{dir}/start.sh'}", "gates.settle.time=0s",
-        "gates.head_lag={below_blocks: 100, lasting: 0s, timeout: 20s}",
+        "gates.head_lag={below_blocks: 100, lasting: 0s, timeout: 60s}",
     )  # fmt: skip
 
 
@@ -127,12 +128,12 @@ def test_forward(tmp_path):
     def command(delay_s):
         return json.dumps({"run": f"{stop}; {start(delay_s)}", "verify": f"kill -0 $(cat {pid})"})
 
-    assert leapprof_shell(start(0.004)) == 0
+    assert leapprof_shell(start(SLOW_S)) == 0
     try:
         done = run(
             tmp_path, "forward", f"probes.0.of=['127.0.0.1:{relay}']", f"gates.file.path={ready}",
-            f"probes.0.options={{listen: '127.0.0.1:{listen}', rate: 100, block: 500ms}}",
-            f"change.command={{to_b: {command(0.0)}, to_a: {command(0.004)}}}", "gates.settle.time=100ms",
+            f"probes.0.options={{listen: '127.0.0.1:{listen}', rate: 30, block: 500ms}}",
+            f"change.command={{to_b: {command(0.0)}, to_a: {command(SLOW_S)}}}", "gates.settle.time=100ms",
         )  # fmt: skip
     finally:
         leapprof_shell(stop)
@@ -143,11 +144,11 @@ def test_forward(tmp_path):
         for r in whole["run_pairs"]
         if r["name"] == "latency.forward.p50_s" and r["subject"]["operation"] == "relayed"
     )
-    assert all(0.004 <= value < 0.02 for value in runs["before"]), runs
-    assert all(value < 0.004 for value in runs["after"]), runs
+    assert all(SLOW_S <= value < 1 for value in runs["before"]), runs
+    assert all(value < SLOW_S for value in runs["after"]), runs
     listed = {r["name"] for r in whole["run_pairs"] if r["subject"].get("operation") == "relayed"}
     assert {f"latency.forward.{name}_s" for name in ("p50", "p90", "p95", "p99", "max")} <= listed
-    assert metric(whole, "latency.forward.p50_s", "floor (no relay)")["before"]["mean"] < 0.004
+    assert metric(whole, "latency.forward.p50_s", "floor (no relay)")["before"]["mean"] < SLOW_S
     gates = [e["step"] for e in log_entries(run_directory(tmp_path / "runs")) if "gates" in e["step"]]
     assert len(set(gates)) == 4
     text = (run_directory(tmp_path / "runs") / "report" / "forward-all" / "report.md").read_text()
@@ -158,7 +159,7 @@ def leapprof_shell(command):
     """Run a command line as a playbook's would be; returns its status."""
     from leapprof.control.commands import run_here
 
-    return run_here(command, 10)
+    return run_here(command, 60)
 
 
 def blocks_without_end():
@@ -275,7 +276,7 @@ def processes(text):
     ]
 
 
-def wait_until(condition, timeout_s=60):
+def wait_until(condition, timeout_s=120):
     """Wait for something to be so."""
     end_s = time.monotonic() + timeout_s
     while not condition():

@@ -4,6 +4,7 @@ The windows are too short for verdicts, and that is expected: the outcome is "ca
 """
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from tests.support.sshd import Sshd, needs_sshd, sshd
 PLAYBOOKS = sorted((ROOT / "playbooks").glob("*.yml"))
 SHORT = (
     "phase.duration=1s", "phase.warm_up=400ms", "phase.interval=200ms",
-    "gates.settle.time=0s", "gates.head_lag={below_blocks: 100, lasting: 0s, timeout: 20s}",
+    "gates.settle.time=0s", "gates.head_lag={below_blocks: 100, lasting: 0s, timeout: 60s}",
 )  # fmt: skip
 CANNOT_TELL = 13
 
@@ -51,11 +52,11 @@ def run(server: Sshd, tmp_path: Path, playbook: str, nodes: list[Node], *more: s
     sets = [*SHORT, *more]
     if "restart:" in text:
         sets += [
-            "restart.systemd=null", "restart.sudo=false", "restart.stop_timeout=20s", "restart.start_timeout=20s",
+            "restart.systemd=null", "restart.sudo=false", "restart.stop_timeout=60s", "restart.start_timeout=60s",
             "restart.between=300ms", "restart.commands={stop: '{dir}/stop.sh', start: '{dir}/start.sh'}",
         ]  # fmt: skip
     if "memory_settled:" in text:
-        sets.append("gates.memory_settled={within_percent: 50, lasting: 500ms, timeout: 20s}")
+        sets.append("gates.memory_settled={within_percent: 50, lasting: 500ms, timeout: 60s}")
     for value in sets:
         words += ["--set", value]
     path = ROOT / "playbooks" / f"{playbook}.yml"
@@ -97,7 +98,7 @@ def test_mapped_to_mapped_private(server, tmp_path):
 @needs_sshd
 def test_tmpfs_to_mapped_private(server, tmp_path):
     """The state moves from tmpfs to a drive by a snapshot, and nodeos is started a second time."""
-    memory = Path("/dev/shm") / f"leapprof-test-{tmp_path.parent.name}-{tmp_path.name}"
+    memory = Path("/dev/shm") / f"leapprof-test-{os.getpid()}-{tmp_path.name}"
     if not memory.parent.is_dir():
         pytest.skip("needs a tmpfs at /dev/shm")
     try:

@@ -45,7 +45,7 @@ def test_the_last_readings_are_served_with_host_and_phase():
     """Labels are escaped."""
     with (
         MetricsServer("127.0.0.1:0", _watched()) as server,
-        urllib.request.urlopen(f"http://127.0.0.1:{server.port}/metrics", timeout=5) as answer,
+        urllib.request.urlopen(f"http://127.0.0.1:{server.port}/metrics", timeout=60) as answer,
     ):
         text = answer.read().decode()
     assert 'leapprof_host_mem_free_bytes{host="eos\\"1",phase="before"} 4096' in text
@@ -58,7 +58,7 @@ def test_nothing_but_metrics_is_served():
         MetricsServer("127.0.0.1:0", _watched()) as server,
         pytest.raises(urllib.error.HTTPError, match="404"),
     ):
-        urllib.request.urlopen(f"http://127.0.0.1:{server.port}/", timeout=5)
+        urllib.request.urlopen(f"http://127.0.0.1:{server.port}/", timeout=60)
 
 
 def test_an_old_reading_is_no_reading_any_more():

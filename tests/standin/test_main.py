@@ -31,7 +31,7 @@ def started(data_dir, *arguments):
 def ended(process, number=signal.SIGTERM):
     """End a stand-in; return its exit code and what else it said."""
     process.send_signal(number)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=120)
     return process.returncode, errors
 
 
@@ -54,7 +54,7 @@ def test_a_killed_run_is_refused_at_the_next_start(tmp_path):
     process, _ = started(tmp_path)
     ended(process, signal.SIGKILL)
     process, lines = started(tmp_path)
-    process.communicate(timeout=30)
+    process.communicate(timeout=120)
     assert process.returncode == 2
     assert any("Database dirty flag set" in line for line in lines)
 
@@ -62,7 +62,7 @@ def test_a_killed_run_is_refused_at_the_next_start(tmp_path):
 def test_a_mode_it_does_not_know_ends_with_254(tmp_path):
     """A wrong option is refused as nodeos refuses it."""
     process, lines = started(tmp_path, "--database-map-mode", "heap")
-    process.communicate(timeout=30)
+    process.communicate(timeout=120)
     assert process.returncode == 254
     assert any("database-map-mode" in line for line in lines)
 
@@ -77,7 +77,7 @@ def test_it_can_end_with_the_program_that_started_it(tmp_path):
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as starter:
         pid = int(starter.stdout.readline())
         starter.kill()
-    for _ in range(100):
+    for _ in range(600):
         if not os.path.exists(f"/proc/{pid}/exe"):
             break
         time.sleep(0.1)

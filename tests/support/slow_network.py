@@ -32,6 +32,10 @@ def missing() -> str:
     """Return what this machine lacks for it; empty for nothing."""
     if os.geteuid() != 0 or not Path("/dev/net/tun").exists():
         return "needs root and /dev/net/tun"
+    try:
+        os.close(os.open("/dev/net/tun", os.O_RDWR))
+    except OSError as error:
+        return f"needs /dev/net/tun: {error.strerror}"
     return "" if shutil.which("ip") else "needs the program ip"
 
 
@@ -45,7 +49,7 @@ class SlowNetwork:
         self._tun = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
         fcntl.ioctl(self._tun, _TUNSETIFF, struct.pack("16sH", b"slow0", _IFF_TUN_NO_PI))
         for words in ("addr add 10.0.0.1/24 dev slow0", "link set slow0 up", "link set lo up"):
-            subprocess.run(["ip", *words.split()], check=True, timeout=10)
+            subprocess.run(["ip", *words.split()], check=True, timeout=60)
         self._delay_s = delay_s
         self._ended = threading.Event()
         self.held_s: list[float] = []
