@@ -42,7 +42,7 @@ needs_loops = pytest.mark.skipif(
 
 def run(*argv: str) -> str:
     """Run a program and return what it printed."""
-    return subprocess.run(argv, check=True, capture_output=True, text=True, timeout=60).stdout.strip()
+    return subprocess.run(argv, check=True, capture_output=True, text=True, timeout=240).stdout.strip()
 
 
 @contextmanager

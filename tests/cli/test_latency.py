@@ -40,9 +40,9 @@ def compared(before, after, out):
 
 
 def test_a_planted_delay_of_requests_comes_back_through_compare(tmp_path):
-    """20 ms more on the after side; the report names operation and target."""
+    """100 ms more on the after side; the report names operation and target."""
     paths = []
-    for phase, delay_s in (("before", 0.0), ("after", 0.02)):
+    for phase, delay_s in (("before", 0.0), ("after", 0.1)):
         with serving(DelayedApi(lambda d=delay_s: d)) as port:
             result = run(
                 "request", f"http://127.0.0.1:{port}", "--out", tmp_path, "--phase", phase, *SHORT, "--json"
@@ -51,7 +51,7 @@ def test_a_planted_delay_of_requests_comes_back_through_compare(tmp_path):
         assert document["subjects"][0]["count"] == 60
         paths.append(document["recording"])
     metric = compared(*paths, tmp_path / "reports")["latency.request.p50_s"]
-    assert metric["difference"]["value"] == pytest.approx(0.02, abs=0.01)
+    assert metric["difference"]["value"] == pytest.approx(0.1, abs=0.05)
     assert metric["grade"] == "too_short"
     assert metric["subject"]["operation"] == "get_info"
     report = next((tmp_path / "reports").glob("*/report.md")).read_text(encoding="utf-8")
@@ -61,9 +61,9 @@ def test_a_planted_delay_of_requests_comes_back_through_compare(tmp_path):
 
 @pytest.mark.skipif(bool(missing()), reason=missing() or "-")
 def test_a_planted_delay_of_the_network_comes_back_through_compare(tmp_path):
-    """10 ms in each direction."""
+    """50 ms in each direction."""
     paths = []
-    for phase, delay_s in (("before", 0.0), ("after", 0.01)):
+    for phase, delay_s in (("before", 0.0), ("after", 0.05)):
 
         def work(network, phase=phase):
             with serving(lambda connection: connection.recv(1), NEAR) as port:
@@ -75,7 +75,7 @@ def test_a_planted_delay_of_the_network_comes_back_through_compare(tmp_path):
         paths.append(json.loads(in_slow_network(delay_s, work).stdout)["recording"])
     metric = compared(*paths, tmp_path / "reports")["latency.rtt.p50_s"]
     assert metric["before"]["samples"] == 30
-    assert metric["difference"]["value"] == pytest.approx(0.02, abs=0.01)
+    assert metric["difference"]["value"] == pytest.approx(0.1, abs=0.05)
 
 
 def test_the_stand_in_answers_the_probe(tmp_path):
@@ -185,7 +185,7 @@ def answering(head, body=b""):
 def test_what_is_no_api_of_nodeos_is_no_endpoint(tmp_path, serve, said):
     """A web page, a redirection, a port that wants TLS, another protocol: said before a recording is made."""
     with serving(serve) as port, pytest.raises(SourceError) as caught:
-        run("request", f"http://127.0.0.1:{port}", "--timeout", "1s", "--out", tmp_path / "rec")
+        run("request", f"http://127.0.0.1:{port}", "--timeout", "30s", "--out", tmp_path / "rec")
     assert said in str(caught.value)
     assert not (tmp_path / "rec").exists()
 
@@ -218,7 +218,8 @@ def endless(connection):
 )  # fmt: skip
 def test_what_is_no_server_of_histograms_ends_the_command(tmp_path, serve, said):
     """Endless, another protocol, cut in the middle."""
-    times = ("--start", "2024-01-01T00:00:00Z", "--end", "2024-01-01T00:03:00Z", "--timeout", "500ms")
+    timeout = "500ms" if serve is endless else "30s"
+    times = ("--start", "2024-01-01T00:00:00Z", "--end", "2024-01-01T00:03:00Z", "--timeout", timeout)
     with serving(serve) as port, pytest.raises(SourceError) as caught:
         run("histogram", f"http://127.0.0.1:{port}", "--metric", "x", *times, "--out", tmp_path / "rec")
     assert said in str(caught.value)
@@ -257,16 +258,17 @@ def test_a_busy_host_is_named(tmp_path):
 def test_an_interrupted_run_keeps_what_was_measured(tmp_path, number):
     """Exit code 130, the recording is closed and holds the requests so far."""
     program = "import sys; from leapprof.cli.main import main; main()"
-    with serving(DelayedApi()) as port:
+    api = DelayedApi()
+    with serving(api) as port:
         words = ["latency", "request", f"http://127.0.0.1:{port}", "--out", str(tmp_path), "--rate", "50"]
         process = subprocess.Popen(
             [sys.executable, "-c", program, *words, "--duration", "10m", "--warm-up", "0s", "--timeout", "1s"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
-        end_s = time.monotonic() + 60
-        while not list(tmp_path.glob("*/recording.json")) and time.monotonic() < end_s:
+        end_s = time.monotonic() + 120
+        while len(api.asked) < 50:
+            assert time.monotonic() < end_s
             time.sleep(0.1)
-        time.sleep(1.5)
         process.send_signal(number)
         _, said = process.communicate(timeout=60)
     assert process.returncode == 130

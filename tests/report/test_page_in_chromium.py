@@ -95,7 +95,7 @@ def found(tmp_path_factory):
     (folder / "outer.html").write_text(OUTER.format(frames=frames))
     done = subprocess.run(
         [CHROMIUM, *FLAGS, f"--user-data-dir={folder / 'profile'}", "--dump-dom", (folder / "outer.html").as_uri()],
-        capture_output=True, text=True, timeout=120, check=True,
+        capture_output=True, text=True, timeout=240, check=True,
     )  # fmt: skip
     match = re.search(r'data-found="([^"]*)"', done.stdout)
     assert match, done.stderr[-2000:]

@@ -30,7 +30,7 @@ def ask():
         server = HttpServer("127.0.0.1:0", handlers, lambda: STATUS)
         servers.append(server)
         host, _, port = server.address.rpartition(":")
-        with socket.create_connection((host, int(port)), timeout=5) as client:
+        with socket.create_connection((host, int(port)), timeout=60) as client:
             client.sendall(
                 request if request is not None else f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode()
             )
