@@ -319,6 +319,11 @@ def sshd(
         server.stop()
 
 
+def _listens(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as probe:
+        return probe.connect_ex(str(path)) == 0
+
+
 @contextlib.contextmanager
 def ssh_agent(directory: Path, *keys: Path) -> Iterator[str]:
     """Run an ssh-agent that holds keys and yield its socket."""
@@ -326,7 +331,8 @@ def ssh_agent(directory: Path, *keys: Path) -> Iterator[str]:
     process = subprocess.Popen(["ssh-agent", "-D", "-a", str(sock)], stdout=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + START_TIMEOUT_S
-        while not sock.exists() and time.monotonic() < deadline:
+        while not _listens(sock):  # the file is there a little before
+            assert time.monotonic() < deadline and process.poll() is None, "ssh-agent did not start"
             time.sleep(0.01)
         env = {**os.environ, "SSH_AUTH_SOCK": str(sock)}
         for key in keys:
