@@ -113,6 +113,8 @@ def _summarised(found: Sequence[HostDifference]) -> FleetVerdict:
         if reference is not None:
             value, ci95, p_value = against_controls(summary, reference)
     metric = FLEET_METRICS[found[0].metric]
+    if not any(d.can_move for d in found):
+        metric, p_value = replace(metric, headline=False), None
     before_mean = sum(d.before.mean for d in changed) / len(changed)
     return FleetVerdict(
         metric=metric,

@@ -83,6 +83,7 @@ class HostDifference:
         is_control: the host was not changed.
         verdict: of the host alone; None where a server was asked.
         grade: of the host alone; where a server was asked of its windows.
+        can_move: False where the metric could not move on this host; where it can on none, it is no question.
     """
 
     host: str
@@ -97,6 +98,7 @@ class HostDifference:
     effect_of: str | None = None
     verdict: Verdict | None = None
     grade: Grade | None = None
+    can_move: bool = True
 
     @property
     def name(self) -> str:
@@ -199,6 +201,7 @@ def _of_metric(host: str, metric: MetricComparison, *, is_control: bool) -> Host
         effect_of=metric.adjusted_for if metric.adjusted is not None else None,
         verdict=metric.verdict,
         grade=metric.grade,
+        can_move=metric.immovable is None,
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from leapprof.analysis import fleet as rules
+from leapprof.assess.delay_texts import DELAYS, delay_words
 from leapprof.assess.fleet import Fleet, FleetVerdict
 from leapprof.assess.fleet_hosts import STATE, HostDifference
 from leapprof.assess.texts import COUNTED, LABELS, MOST_SENTENCES, short_effect, signed
@@ -60,7 +61,8 @@ def _count(whole: Fleet, chosen: Sequence[FleetVerdict]) -> str:
 
 def _sentence(one: FleetVerdict, hosts: Sequence[HostDifference]) -> str:
     """Return one metric as a sentence."""
-    text = f"{LABELS[one.metric.name]} {whom(one)}".strip()
+    name = one.metric.name
+    text = delay_words(name, one.group, None) if name in DELAYS else f"{LABELS[name]} {whom(one)}".strip()
     before, after = (format_value(mean, one.metric.unit) for mean in (one.before_mean, one.after_mean))
     if one.changed is None or one.value is None:
         return f"{text}: {before} before, {after} after on one host: no summary."

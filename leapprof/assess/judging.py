@@ -14,6 +14,7 @@ from leapprof.analysis.compare import (
 )
 from leapprof.analysis.verdict import Judgement, Sides, Traits, judge
 from leapprof.assess.adjusting import Adjustment, adjuster
+from leapprof.assess.immovable import immovable, reason_of
 from leapprof.assess.rows import Row
 from leapprof.assess.sides import CutSide
 from leapprof.assess.write_back import WRITES, write_back_clauses
@@ -21,18 +22,41 @@ from leapprof.model import Effect, Grade, MetricComparison, Verdict
 
 
 def judged(rows: Sequence[Row], before: CutSide, after: CutSide) -> tuple[MetricComparison, ...]:
-    """Return the comparison of every row; p values of the headline by Holm, of the others by Benjamini-Hochberg."""
+    """Return the comparison of every row; p values of the headline by Holm, of the others by Benjamini-Hochberg.
+
+    What cannot move is no question, so its p value is in neither family.
+    """
     known = adjuster(rows, before, after)
     write_back = write_back_clauses(before, after)
     adjustments = [_with_write_back(known.adjust(row), row, write_back) for row in rows]
-    p_values = [_p(row, made) for row, made in zip(rows, adjustments, strict=True)]
+    still = immovable(rows, before, after)
+    p_values = [
+        None if why else _p(row, made) for row, made, why in zip(rows, adjustments, still, strict=True)
+    ]
     strict = holm([p if row.is_headline else None for p, row in zip(p_values, rows, strict=True)])
     loose = benjamini_hochberg(
         [None if row.is_headline else p for p, row in zip(p_values, rows, strict=True)]
     )
-    return tuple(
+    compared = (
         _compared(row, p, s if s is not None else other, made)
         for row, p, s, other, made in zip(rows, p_values, strict, loose, adjustments, strict=True)
+    )
+    return tuple(_kept_out(found, why) for found, why in zip(compared, still, strict=True))
+
+
+def _kept_out(metric: MetricComparison, why: str | None) -> MetricComparison:
+    """Return a comparison, outside the headline when it cannot move."""
+    if why is None:
+        return metric
+    return replace(
+        metric,
+        headline=False,
+        immovable=why,
+        adjusted=None,
+        adjusted_for=None,
+        confounded=(),
+        needed_seconds=None,
+        reason=reason_of(why, metric.verdict, metric.reason),
     )
 
 

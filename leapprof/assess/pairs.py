@@ -14,6 +14,7 @@ from leapprof.analysis.runs import FEWEST_PAIRS, between_pairs, p_between, withi
 from leapprof.analysis.verdict import GRADES, Traits, settle
 from leapprof.assess.compare import compare
 from leapprof.assess.confounders import beside
+from leapprof.assess.immovable import reason_of
 from leapprof.assess.material import CompareOptions, info
 from leapprof.assess.measure import HIGHEST_PERCENT
 from leapprof.assess.metrics import SubjectKind, spec_of
@@ -207,6 +208,8 @@ def _judged(
         reason += f" (within these runs: from {len(of)} pairs it is not known how runs differ)"
     if last.refused is not None:
         return _unpaired(last)
+    if last.immovable is not None:
+        reason = reason_of(last.immovable, verdict, reason)
     return replace(
         last,
         before=_mean([m.before for m in of if m.before]),

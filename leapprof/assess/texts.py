@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from leapprof.analysis import allowance
 from leapprof.analysis.verdict import TOO_SHORT_S
+from leapprof.assess.delay_texts import DELAYS, FLOOR, delay_words
 from leapprof.assess.facts import change_text
 from leapprof.assess.material import Material
 from leapprof.assess.probe_runs import probe_runs
@@ -22,17 +23,8 @@ MOST_SENTENCES = 10
 DIRTIED = "nodeos.dirtied_bytes_per_s"
 MINUS = "−"
 
-_DELAYS = {
-    "request": "of requests",
-    "rtt": "of round trips",
-    "histogram": "counted for",
-    "stream": "of messages",
-    "forward": "of packets",
-}
-
 LABELS = {
-    **{f"latency.{probe}.p50_s": f"Median delay {of}" for probe, of in _DELAYS.items()},
-    **{f"latency.{probe}.p99_s": f"99th percentile of delays {of}" for probe, of in _DELAYS.items()},
+    **dict.fromkeys(DELAYS, "Delay"),
     "device.write_bytes_per_s": "Writes to",
     "host.drive_write_bytes_per_s": "Writes to all drives of the host",
     "nodeos.cpu_cores": "CPU of",
@@ -42,7 +34,7 @@ LABELS = {
     "host.swap_used_bytes": "Swap used on the host",
     "nodeos.swap_bytes": "Swapped memory of",
 }
-"""The metrics that the headline speaks of, most important first."""
+"""The metrics that the headline speaks of, most important first; delay_words says more of a delay."""
 
 COUNTED = (
     Verdict.IMPROVED,
@@ -162,7 +154,10 @@ def _of(metrics: Sequence[MetricComparison], name: str) -> list[MetricComparison
     """Return the headline's comparisons of a metric: what carries the state most directly first."""
     found = [m for m in metrics if m.name == name and m.headline]
     with_role = [m for m in found if m.subject.role]
-    return sorted(with_role or found, key=lambda m: ("state" not in (m.subject.role or ""), not m.view_of))
+    return sorted(
+        with_role or found,
+        key=lambda m: ("state" not in (m.subject.role or ""), not m.view_of, m.subject.operation == FLOOR),
+    )
 
 
 def _count(chosen: list[MetricComparison]) -> str:
@@ -182,13 +177,11 @@ def _sentence(metric: MetricComparison, wear: WearComparison | None, remark: str
     """Return one metric as a sentence; the effect on which the verdict stands comes first."""
     assert metric.before is not None
     assert metric.after is not None
-    subject = metric.subject
-    whom = subject.device or subject.nodeos or ", ".join(filter(None, (subject.operation, subject.target)))
     before, after = (format_value(e.mean, metric.unit) for e in (metric.before, metric.after))
     plain = (
         f"{before} before, {after} after, {short_effect(metric.difference, metric.unit)}{_of_ratio(metric)}"
     )
-    text = f"{LABELS[metric.name]} {whom}".strip() + f"{remark}: "
+    text = f"{_about(metric)}{remark}: "
     if metric.adjusted is not None and metric.adjusted_for:
         text += f"{short_effect(metric.adjusted, metric.unit)} {metric.adjusted_for}; as it was {plain}"
     else:
@@ -196,6 +189,14 @@ def _sentence(metric: MetricComparison, wear: WearComparison | None, remark: str
     if metric.name == WRITES and wear and wear.before and wear.after:
         text += f"; {_yearly(wear.before)} before and {_yearly(wear.after)} after{_if_short(metric)}"
     return f"{text}{_ending(metric)}"
+
+
+def _about(metric: MetricComparison) -> str:
+    """Return what a metric is and of whom."""
+    subject = metric.subject
+    if metric.name in DELAYS:
+        return delay_words(metric.name, subject.operation, subject.target)
+    return f"{LABELS[metric.name]} {subject.device or subject.nodeos or ''}".strip()
 
 
 def _yearly(side: WearSide) -> str:

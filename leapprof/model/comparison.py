@@ -60,6 +60,8 @@ class MetricComparison:
             control's difference); the verdict then stands on adjusted. None: it stands on difference or ratio.
         confounded: what else than the change may have made the difference, each a clause.
         by_ratio: the verdict stands on the ratio, as a share of the mean before, and not on the difference.
+        immovable: a clause why it cannot move on either side (neither has swap); it is then no question, outside the
+            headline and of all p values that are adjusted together. None: it can move.
     """
 
     name: str
@@ -85,6 +87,7 @@ class MetricComparison:
     adjusted_for: str | None = None
     confounded: tuple[str, ...] = ()
     by_ratio: bool = False
+    immovable: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -237,7 +237,7 @@ def test_the_headline_speaks_of_delays():
     """With operation, target, both values and the verdict."""
     _, found = compared(recording(delays(1, 370)), later(delays(2, 370, added_ms=5.0)))
     sentence = next(s for s in found.headline if s.startswith("Median delay"))
-    assert sentence.startswith("Median delay of requests get_info, a:1: 1.00 ms before, 6.01 ms after")
+    assert sentence.startswith("Median delay of requests get_info to a:1: 1.00 ms before, 6.01 ms after")
 
 
 def test_a_public_report_hides_what_was_probed():
