@@ -13,7 +13,7 @@ TAIL = 0.002
 LOG_FROM = 50.0
 """From this ratio of the 99.8th percentile to the median on, bins grow by a factor instead of a step."""
 LOG_DECADES = 4.0
-MOST_SAMPLES = 50_000
+MOST_SAMPLES = 20_000
 """A drawing of 40 bins needs no more."""
 
 
@@ -31,11 +31,31 @@ class Distributions:
     after: NDArray[np.float64]
 
 
-def distributions(before: Series, after: Series, bins: int = BINS) -> Distributions:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Held:
+    """What a side's values were and how long each was held: enough of them for a drawing.
+
+    Attributes:
+        value: (n,) finite.
+        weight_s: (n,) seconds, above 0.
+    """
+
+    value: NDArray[np.float64]
+    weight_s: NDArray[np.float64]
+
+
+def held(series: Series) -> Held:
+    """Return values and weights of the samples that are there; of very many, evenly spread ones."""
+    step = max(1, series.value.size // MOST_SAMPLES)
+    value, weight = series.value[::step], series.weight_s[::step]
+    good = np.isfinite(value) & (weight > 0)
+    return Held(value=value[good], weight_s=weight[good])
+
+
+def distributions(before: Held, after: Held, bins: int = BINS) -> Distributions:
     """Return how both sides are spread over bins that hold both."""
-    first, second = _known(before), _known(after)
-    edges = _shared_edges(np.concatenate([first[0], second[0]]), bins)
-    return Distributions(edges=edges, before=_shares(*first, edges), after=_shares(*second, edges))
+    edges = _shared_edges(np.concatenate([before.value, after.value]), bins)
+    return Distributions(edges=edges, before=_shares(before, edges), after=_shares(after, edges))
 
 
 def _shared_edges(values: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
@@ -53,20 +73,10 @@ def _shared_edges(values: NDArray[np.float64], bins: int) -> NDArray[np.float64]
     return np.linspace(low, high, bins + 1)
 
 
-def _shares(
-    value: NDArray[np.float64], weight: NDArray[np.float64], edges: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _shares(side: Held, edges: NDArray[np.float64]) -> NDArray[np.float64]:
     count = edges.size - 1
-    if not value.size:
+    if not side.value.size:
         return np.zeros(count)
-    place = np.clip(np.searchsorted(edges, value, side="right") - 1, 0, count - 1)
-    held = np.bincount(place, weights=weight, minlength=count).astype(np.float64)
-    return np.asarray(held / held.sum(), dtype=np.float64)
-
-
-def _known(series: Series) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return values and weights of the samples that are there; of very many, evenly spread ones."""
-    step = max(1, series.value.size // MOST_SAMPLES)
-    value, weight = series.value[::step], series.weight_s[::step]
-    good = np.isfinite(value) & (weight > 0)
-    return value[good], weight[good]
+    place = np.clip(np.searchsorted(edges, side.value, side="right") - 1, 0, count - 1)
+    time_s = np.bincount(place, weights=side.weight_s, minlength=count).astype(np.float64)
+    return np.asarray(time_s / time_s.sum(), dtype=np.float64)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from leapprof.assess.eras import Era
 from leapprof.assess.load import KEY_COLUMNS, LoadedRecording
@@ -29,23 +30,42 @@ _Where = Mapping[str, str]
 _Key = tuple[str, tuple[tuple[str, str], ...]]
 
 
+def from_disk(recording: RecordingTables) -> LoadedRecording | None:
+    """Return what is read when these tables are asked for; None where they do not come from disk."""
+    if isinstance(recording, CachedTables | Era):
+        return from_disk(recording.tables)
+    return recording if isinstance(recording, LoadedRecording) else None
+
+
 def _key(name: str, where: _Where | None) -> _Key:
     return name, tuple(sorted((where or {}).items()))
 
 
-class CachedTables:
+class SideTables(RecordingTables, Protocol):
+    """Tables of one side of a comparison, which somebody keeps until they are released."""
+
+    def prepare(self, name: str, wheres: Iterable[_Where]) -> None:
+        """Read a table for some subjects at once."""
+        ...
+
+    def release(self, name: str, where: _Where | None = None) -> None:
+        """Forget what was read of a table, or of one subject of it, but what is asked for again."""
+        ...
+
+
+class CachedTables(SideTables):
     """Reads a table of one subject once; ``release`` gives the memory back when its metrics are done."""
 
     def __init__(self, tables: RecordingTables) -> None:
         """Keep the recording that is read."""
-        self._tables = tables
+        self.tables = tables
         self._read: dict[_Key, tuple[Table, frozenset[str]]] = {}
         self._released: set[str] = set()
 
     @property
     def manifest(self) -> Recording:
         """Return the manifest."""
-        return self._tables.manifest
+        return self.tables.manifest
 
     def table(self, name: str, columns: Sequence[str] | None = None, where: _Where | None = None) -> Table:
         """Return the rows of a table of one subject; see RecordingTables."""
@@ -59,7 +79,7 @@ class CachedTables:
 
     def prepare(self, name: str, wheres: Iterable[_Where]) -> None:
         """Read a table for some subjects at once, which takes little longer than for one."""
-        stored = self._stored
+        stored = from_disk(self.tables)
         missing = [where for where in wheres if _key(name, where) not in self._read]
         if stored is None or not missing or _key(name, None) in self._read:
             return
@@ -77,12 +97,6 @@ class CachedTables:
                 integers = {n: c for n, c in found.integers.items() if n in kept}
                 self._read[key] = replace(found, integers=integers), asked & kept
 
-    @property
-    def _stored(self) -> LoadedRecording | None:
-        """Return the recording if it comes from disk."""
-        tables = self._tables.tables if isinstance(self._tables, Era) else self._tables
-        return tables if isinstance(tables, LoadedRecording) else None
-
     def _wanted(self, name: str, asked: set[str]) -> frozenset[str]:
         """Return what is read when these are asked for: all that will be, until the table is released."""
         if name not in self._released:
@@ -91,9 +105,9 @@ class CachedTables:
 
     def _from_disk(self, name: str, wanted: frozenset[str], where: _Where | None) -> Table:
         """Read a table and keep it; stages are told from what is kept, not from other readings of the same files."""
-        if self._stored is None:
-            return self._keep(name, self._tables.table(name, tuple(wanted), where), wanted, where)
-        return self._keep_told(name, self._tables.table(name, tuple(wanted - {STAGE}), where), wanted, where)
+        if from_disk(self.tables) is None:
+            return self._keep(name, self.tables.table(name, tuple(wanted), where), wanted, where)
+        return self._keep_told(name, self.tables.table(name, tuple(wanted - {STAGE}), where), wanted, where)
 
     def _keep_told(self, name: str, found: Table, wanted: frozenset[str], where: _Where | None) -> Table:
         """Keep what was read, with its stages if they are wanted."""

@@ -1,12 +1,11 @@
 """Two recordings, or one cut at a change, become a Comparison."""
 
-from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 
 from leapprof.analysis.batch import Span
-from leapprof.analysis.estimate import t_quantile
 from leapprof.analysis.windows import change_point
 from leapprof.assess import texts
+from leapprof.assess.both_sides import both_cut
 from leapprof.assess.compute import nodeos_cpu
 from leapprof.assess.confounders import beside, confounders
 from leapprof.assess.cut import Change, find_change
@@ -22,7 +21,7 @@ from leapprof.assess.own_voice import voice_findings
 from leapprof.assess.per_unit import per_unit_figures
 from leapprof.assess.rows import measure_rows
 from leapprof.assess.samples import RecordingTables, read_samples
-from leapprof.assess.sides import CutSide, WindowChoice, cut_side
+from leapprof.assess.sides import CutSide
 from leapprof.assess.subjects import device_pairs, nodeos_pairs
 from leapprof.assess.wear import wear_comparisons
 from leapprof.errors import ConfigError, NotEnoughDataError
@@ -49,7 +48,8 @@ def compare(
     options = options or CompareOptions()
     if not options.across:
         _check(before.manifest, after.manifest)
-    return _compared(*_both_cut((before, after), (None, None), options.window), options)
+    with both_cut((before, after), (None, None), options.window) as sides:
+        return _compared(*sides, options)
 
 
 def compare_cut(
@@ -72,27 +72,15 @@ def compare_cut(
     to_s = options.window.to_s if options.window else None
     until_ns = None if to_s is None else change.wall_ns + round(to_s * NS_PER_S)
     spans = (change.span_before, change.span_after)
-    sides = _both_cut(eras(recording, change.wall_ns, until_ns), spans, options.window)
-    return _compared(*sides, options, change)
-
-
-def _both_cut(
-    recordings: tuple[RecordingTables, RecordingTables],
-    within: tuple[Span | None, Span | None],
-    window: WindowChoice | None,
-) -> tuple[CutSide, CutSide]:
-    """Return both sides with their windows, made at once: while one is read, the other is computed."""
-    with ThreadPoolExecutor(max_workers=3) as pool:
-        pool.submit(t_quantile, 0.5, 1.0)  # loads scipy, which the first metric would wait for
-        before, after = pool.map(cut_side, recordings, ("before", "after"), (window, window), within)
-    return before, after
+    with both_cut(eras(recording, change.wall_ns, until_ns), spans, options.window) as sides:
+        return _compared(*sides, options, change)
 
 
 def _compared(
     before: CutSide, after: CutSide, options: CompareOptions, change: Change | None = None
 ) -> Comparison:
     """Return the comparison of two sides."""
-    material = _gathered(before, after, options)
+    material = _gathered(before, after, options, change)
     starts = starts_of(material)
     also_changed = beside(material.facts, material.changes, material.defaults)
     change_point_said, change_evidence = _change_point(before, change) if change else (None, ())
@@ -126,7 +114,7 @@ def _compared(
     )
 
 
-def _gathered(before: CutSide, after: CutSide, options: CompareOptions) -> Material:
+def _gathered(before: CutSide, after: CutSide, options: CompareOptions, change: Change | None) -> Material:
     """Return everything measured."""
     nodeos, devices = nodeos_pairs(before, after), device_pairs(before, after)
     rows = measure_rows(before, after)
@@ -146,6 +134,7 @@ def _gathered(before: CutSide, after: CutSide, options: CompareOptions) -> Mater
         facts=fact_differences(before, after, nodeos, devices),
         changes=config_changes(nodeos),
         defaults=default_changes(nodeos),
+        change_wall_ns=change.wall_ns if change else None,
     )
 
 

@@ -5,25 +5,41 @@ Source: chainbase keeps the pages of a snapshot in anonymous memory until the ne
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 
+from leapprof.assess.both_sides import on_each
+from leapprof.assess.eras import LATE_NOTICE_S
 from leapprof.assess.material import Material, warning
+from leapprof.assess.sides import CutSide
 from leapprof.assess.starts import measure_starts
 from leapprof.model import Finding, Side
 from leapprof.model.start import StartKind, StartMeasure
-from leapprof.units import format_memory
+from leapprof.units import NS_PER_S, format_memory
 
 
 def starts_of(material: Material) -> tuple[StartMeasure, ...]:
-    """Return the runs of both sides, before first."""
-    before, after = material.sides
-    if before.tables is not after.tables:
-        return tuple(one for cut in material.sides for one in measure_starts(cut.tables, cut.side.label))
-    change_wall_ns = before.side.window.end_wall_ns
-    return tuple(
-        replace(one, label="after" if one.started_wall_ns >= change_wall_ns else "before")
-        for one in measure_starts(before.tables, "before")
+    """Return the runs of both sides, before first; of one recording cut at a change, each run on its side."""
+    before, after = on_each(_starts_of_side, material.sides, (None, None))
+    changed_ns = material.change_wall_ns
+    if changed_ns is None:
+        return before + after
+    return (
+        *(one for one in before if not _is_after(one, before, changed_ns)),
+        *(one for one in after if _is_after(one, after, changed_ns)),
     )
+
+
+def _is_after(one: StartMeasure, runs: tuple[StartMeasure, ...], changed_ns: int) -> bool:
+    """Return whether a run belongs after the change: it began then, or it is what a time stated late was about."""
+    if one.started_wall_ns >= changed_ns:
+        return True
+    late = one.started_wall_ns >= changed_ns - round(LATE_NOTICE_S * NS_PER_S)
+    went_on = one.started_wall_ns + round((one.uptime_s or 0.0) * NS_PER_S) > changed_ns
+    is_first = all(o.started_wall_ns >= one.started_wall_ns for o in runs if o.nodeos == one.nodeos)
+    return late and went_on and not is_first
+
+
+def _starts_of_side(cut: CutSide, _: None) -> tuple[StartMeasure, ...]:
+    return measure_starts(cut.tables, cut.side.label)
 
 
 def first_starts(material: Material, starts: tuple[StartMeasure, ...]) -> Iterator[Finding]:

@@ -80,7 +80,8 @@ class Liveness:
 def liveness(tables: CachedTables, clock: Samples, whole: Span) -> Liveness | None:
     """Return when the compared nodeos were live; None when stages cannot be told."""
     subjects = [{"nodeos": nodeos.id} for nodeos in tables.manifest.nodeos]
-    tables.prepare("chain", subjects)  # of nodeos itself, all at once would take the memory of all twice
+    for name in ("chain", "nodeos"):
+        tables.prepare(name, subjects)
     found = {nodeos.id: _live_of(tables, nodeos.id, clock) for nodeos in tables.manifest.nodeos}
     known = {name: live for name, live in found.items() if live is not None}
     if not known:

@@ -39,7 +39,11 @@ class CompareOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Material:
-    """Everything measured for one comparison."""
+    """Everything measured for one comparison.
+
+    Attributes:
+        change_wall_ns: where one recording was cut; None of two recordings.
+    """
 
     before: CutSide
     after: CutSide
@@ -52,6 +56,7 @@ class Material:
     facts: tuple[FactDifference, ...]
     changes: tuple[ConfigChange, ...]
     defaults: tuple[ConfigChange, ...]
+    change_wall_ns: int | None = None
 
     @property
     def sides(self) -> tuple[CutSide, CutSide]:

@@ -1,22 +1,18 @@
 """The rows of a comparison before they are judged: every metric of every subject, measured on both sides."""
 
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
-
-import numpy as np
+from itertools import chain
 
 from leapprof.analysis.hist import distributions
-from leapprof.analysis.thin import thin
-from leapprof.assess.cached import CachedTables
+from leapprof.assess.both_sides import on_each
 from leapprof.assess.latency import latency_sides
-from leapprof.assess.measure import MeasuredSide, Reading, measure, reading_of, with_zero_interval
-from leapprof.assess.metrics import METRICS, MetricSpec, SubjectKind, columns_of
-from leapprof.assess.samples import read_samples
+from leapprof.assess.measure import MeasuredSide, with_zero_interval
+from leapprof.assess.metrics import METRICS, MetricSpec, SubjectKind
+from leapprof.assess.side_rows import Asked, Measured, SideRow, Who, drawn, side_rows
 from leapprof.assess.sides import CutSide
 from leapprof.assess.subjects import DevicePair, NodeosPair, device_pairs, nodeos_pairs
-from leapprof.model import Chart, Nodeos, Series, Subject
+from leapprof.model import Chart, Subject
 
 RSS_REFUSED = (
     "the map mode differs: RSS in mapped is reclaimable page cache, in mapped_private, heap and locked it is "
@@ -33,14 +29,6 @@ _REFUSED_ACROSS_MODES = {
     "nodeos.rss_shmem_bytes": RSS_REFUSED,
     "nodeos.dirtied_bytes_per_s": DIRTIED_REFUSED,
 }
-_JUMPS = "nodeos.cpu_cores"
-"""Its series are asked for again: findings name where its level jumps."""
-_LOAD_TABLE = "chain"
-"""Its series are asked for again: they are the load that other metrics are held against."""
-_NONE = np.empty(0)
-_NO_SERIES = Series(time_s=_NONE, value=_NONE, weight_s=_NONE)
-_WORKERS = 2
-"""Metrics measured at once: numpy works without the interpreter's lock, and each takes the memory of its series."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -73,14 +61,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Target:
-    """Whose rows are read: what selects them on each side (None: not there)."""
+    """Whose rows are compared on either side; None where it is not there."""
 
     subject: Subject
-    where_before: Mapping[str, str] | None
-    where_after: Mapping[str, str] | None
+    before: Who | None
+    after: Who | None
     nodeos: NodeosPair | None = None
-    on_before: bool = True
-    on_after: bool = True
     view_of: tuple[str, ...] = ()
     direct: bool = False
 
@@ -88,121 +74,99 @@ class _Target:
 def measure_rows(before: CutSide, after: CutSide) -> tuple[Row, ...]:
     """Return every metric that at least one side holds, in the order of the metric table."""
     nodeos, devices = nodeos_pairs(before, after), device_pairs(before, after)
-    rows = [
-        *_rows_of("host", SubjectKind.HOST, [_host_target()], before, after),
-        *_rows_of("nodeos", SubjectKind.NODEOS, [_nodeos_target(p) for p in nodeos], before, after),
-        *_rows_of(
+    tables = (
+        _Table("host", SubjectKind.HOST, (_host_target(),)),
+        _Table("nodeos", SubjectKind.NODEOS, tuple(_nodeos_target(p) for p in nodeos)),
+        _Table(
             "nodeos_device",
             SubjectKind.NODEOS_DEVICE,
-            [_both_target(n, d) for n in nodeos for d in devices],
-            before,
-            after,
+            tuple(_both_target(n, d) for n in nodeos for d in devices),
         ),
-        *_rows_of("device", SubjectKind.DEVICE, [_device_target(p) for p in devices], before, after),
-        *_rows_of("chain", SubjectKind.NODEOS, [_nodeos_target(p) for p in nodeos], before, after),
+        _Table("device", SubjectKind.DEVICE, tuple(_device_target(p) for p in devices)),
+        _Table("chain", SubjectKind.NODEOS, tuple(_nodeos_target(p) for p in nodeos)),
+    )
+    asked = (
+        tuple(_asked(t, on_before=True) for t in tables),
+        tuple(_asked(t, on_before=False) for t in tables),
+    )
+    first, second = on_each(side_rows, (before, after), asked)
+    rows = [
+        *chain.from_iterable(_paired(*found) for found in zip(tables, first, second, strict=True)),
         *_delays(before, after),
     ]
     order = {spec.name: i for i, spec in enumerate(METRICS)}
     return tuple(sorted(rows, key=lambda row: order[row.spec.name]))
 
 
-def _delays(before: CutSide, after: CutSide) -> Iterator[Row]:
-    """Yield the rows of probes of delay."""
-    for found in latency_sides(before, after):
-        row = Row(
-            spec=found.spec,
-            subject=found.subject,
-            before=found.before,
-            after=found.after,
-            refused=found.refused,
-        )
-        yield _drawn(row, before, after)
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A table, and whose rows of it are compared."""
+
+    name: str
+    kind: SubjectKind
+    targets: tuple[_Target, ...]
 
 
-def _drawn(row: Row, before: CutSide, after: CutSide) -> Row:
-    """Return the row with its chart, and without the series that are not asked for again."""
-    drawn = replace(row, chart=_chart_of(row, before, after))
-    if row.spec.table == _LOAD_TABLE or row.spec.name == _JUMPS:
-        return drawn
-    return replace(
-        drawn,
-        before=replace(row.before, series=_NO_SERIES) if row.before else None,
-        after=replace(row.after, series=_NO_SERIES) if row.after else None,
-    )
+def _asked(table: _Table, *, on_before: bool) -> Asked:
+    """Return what is measured of a table on one side."""
+    subjects = tuple(t.before if on_before else t.after for t in table.targets)
+    return Asked(table=table.name, kind=table.kind, subjects=subjects)
 
 
-def _chart_of(row: Row, before: CutSide, after: CutSide) -> Chart | None:
-    """Return the thinned data of a row; None unless both sides have it."""
-    if row.before is None or row.after is None:
-        return None
-    t0, v0 = thin(row.before.series)
-    t1, v1 = thin(row.after.series)
-    spread = distributions(row.before.series, row.after.series)
-    return Chart(
-        name=row.spec.name,
-        unit=row.spec.unit,
-        subject=row.subject,
-        before_t_s=t0 - before.span.start_s,
-        before_value=v0,
-        after_t_s=t1 - after.span.start_s,
-        after_value=v1,
-        bin_edges=spread.edges,
-        before_share=spread.before,
-        after_share=spread.after,
-    )
-
-
-def _rows_of(
-    table: str, kind: SubjectKind, targets: list[_Target], before: CutSide, after: CutSide
-) -> Iterator[Row]:
+def _paired(table: _Table, before: Measured, after: Measured) -> Iterator[Row]:
     """Yield the rows of one table, one subject after the other."""
-    specs = [s for s in METRICS if s.table == table and s.subject is kind]
-    wheres = (
-        [t.where_before for t in targets if t.on_before and t.where_before],
-        [t.where_after for t in targets if t.on_after and t.where_after],
-    )
-    with ThreadPoolExecutor(_WORKERS) as pool:
-        list(pool.map(CachedTables.prepare, (before.tables, after.tables), (table, table), wheres))
-    for target in targets:
-        mine, its = (target.nodeos.before, target.nodeos.after) if target.nodeos else (None, None)
-        first = _read(table, before, target.where_before, mine) if target.on_before else None
-        second = _read(table, after, target.where_after, its) if target.on_after else None
-        with ThreadPoolExecutor(_WORKERS) as pool:
-            found = pool.map(partial(_measured, target, first, second, before, after), specs)
-            yield from (row for row in found if row is not None)
+    specs = _asked(table, on_before=True).specs
+    for target, firsts, seconds in zip(table.targets, before, after, strict=True):
+        for spec, first, second in zip(specs, firsts, seconds, strict=True):
+            if first is not None or second is not None:
+                yield _row(spec, target, first, second)
 
 
-def _read(
-    table: str, side: CutSide, where: Mapping[str, str] | None, nodeos: Nodeos | None
-) -> Reading | None:
-    """Return one subject's columns, which are not asked for again."""
-    samples = read_samples(side.tables, table, columns_of(table), where)
-    side.tables.release(table, where)
-    return None if samples is None else reading_of(side, samples, nodeos)
-
-
-def _measured(
-    target: _Target,
-    first: Reading | None,
-    second: Reading | None,
-    before: CutSide,
-    after: CutSide,
-    spec: MetricSpec,
-) -> Row | None:
-    """Return one metric of one subject; None when neither side holds it."""
-    a, b = (measure(spec, read) if read else None for read in (first, second))
-    if a is None and b is None:
-        return None
-    row = Row(
+def _row(spec: MetricSpec, target: _Target, first: SideRow | None, second: SideRow | None) -> Row:
+    """Return one metric of one subject with its chart."""
+    a, b = (side.measured if side else None for side in (first, second))
+    return Row(
         spec=spec,
         subject=target.subject,
         before=with_zero_interval(a, b) if a else None,
         after=with_zero_interval(b, a) if b else None,
+        chart=_chart_of(spec, target.subject, first, second),
         refused=_refused(spec, target.nodeos),
         view_of=target.view_of,
         direct=target.direct,
     )
-    return _drawn(row, before, after)
+
+
+def _delays(before: CutSide, after: CutSide) -> Iterator[Row]:
+    """Yield the rows of probes of delay."""
+    for found in latency_sides(before, after):
+        first = drawn(found.spec, found.before, before) if found.before else None
+        second = drawn(found.spec, found.after, after) if found.after else None
+        yield replace(
+            _row(found.spec, _Target(subject=found.subject, before=None, after=None), first, second),
+            refused=found.refused,
+        )
+
+
+def _chart_of(
+    spec: MetricSpec, subject: Subject, before: SideRow | None, after: SideRow | None
+) -> Chart | None:
+    """Return the thinned data of a row; None unless both sides have it."""
+    if before is None or after is None:
+        return None
+    spread = distributions(before.held, after.held)
+    return Chart(
+        name=spec.name,
+        unit=spec.unit,
+        subject=subject,
+        before_t_s=before.time_s,
+        before_value=before.value,
+        after_t_s=after.time_s,
+        after_value=after.value,
+        bin_edges=spread.edges,
+        before_share=spread.before,
+        after_share=spread.after,
+    )
 
 
 def _refused(spec: MetricSpec, pair: NodeosPair | None) -> str | None:
@@ -216,40 +180,34 @@ def _refused(spec: MetricSpec, pair: NodeosPair | None) -> str | None:
 
 
 def _host_target() -> _Target:
-    return _Target(subject=Subject(), where_before=None, where_after=None)
+    return _Target(subject=Subject(), before=Who(), after=Who())
 
 
 def _nodeos_target(pair: NodeosPair) -> _Target:
-    return _Target(
-        subject=pair.subject,
-        where_before={"nodeos": pair.before.id} if pair.before else None,
-        where_after={"nodeos": pair.after.id} if pair.after else None,
-        nodeos=pair,
-        on_before=pair.before is not None,
-        on_after=pair.after is not None,
+    before, after = (
+        Who(where={"nodeos": one.id}, nodeos=one) if one else None for one in (pair.before, pair.after)
     )
+    return _Target(subject=pair.subject, before=before, after=after, nodeos=pair)
 
 
 def _device_target(pair: DevicePair) -> _Target:
-    return _Target(
-        subject=pair.subject,
-        where_before={"device": pair.before.name} if pair.before else None,
-        where_after={"device": pair.after.name} if pair.after else None,
-        on_before=pair.before is not None,
-        on_after=pair.after is not None,
-        view_of=pair.view_of,
-        direct=pair.direct,
-    )
+    before, after = (Who(where={"device": one.name}) if one else None for one in (pair.before, pair.after))
+    return _Target(subject=pair.subject, before=before, after=after, view_of=pair.view_of, direct=pair.direct)
 
 
 def _both_target(nodeos: NodeosPair, device: DevicePair) -> _Target:
     mine, its = _nodeos_target(nodeos), _device_target(device)
     return _Target(
         subject=Subject(nodeos=mine.subject.nodeos, device=its.subject.device, role=its.subject.role),
-        where_before={**(mine.where_before or {}), **(its.where_before or {})},
-        where_after={**(mine.where_after or {}), **(its.where_after or {})},
+        before=_both(mine.before, its.before),
+        after=_both(mine.after, its.after),
         nodeos=nodeos,
-        on_before=mine.on_before and its.on_before,
-        on_after=mine.on_after and its.on_after,
         view_of=its.view_of,
     )
+
+
+def _both(nodeos: Who | None, device: Who | None) -> Who | None:
+    if nodeos is None or device is None:
+        return None
+    where: Mapping[str, str] = {**(nodeos.where or {}), **(device.where or {})}
+    return Who(where=where, nodeos=nodeos.nodeos)

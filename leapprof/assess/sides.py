@@ -7,7 +7,7 @@ import numpy as np
 from leapprof.analysis.batch import Span
 from leapprof.analysis.quantiles import median
 from leapprof.analysis.windows import settled_at_s, warm_up_cut_s
-from leapprof.assess.cached import CachedTables
+from leapprof.assess.cached import CachedTables, SideTables
 from leapprof.assess.compute import USER_HZ, head_lag
 from leapprof.assess.liveness import Liveness, Stretches, liveness
 from leapprof.assess.samples import RecordingTables, Samples, read_samples
@@ -45,7 +45,7 @@ class CutSide:
         stages_known: stages could be told.
     """
 
-    tables: CachedTables
+    tables: SideTables
     side: Side
     span: Span
     left_out: Stretches

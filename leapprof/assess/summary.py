@@ -1,13 +1,13 @@
 """One recording in numbers: each metric's mean, quantiles and shape over its whole length. For `leapprof show`."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from leapprof.analysis.quantiles import quantiles
+from leapprof.assess.beside import apart_if_worth_it
 from leapprof.assess.cached import CachedTables
 from leapprof.assess.compute import Context
 from leapprof.assess.latency import delay_subjects
@@ -18,7 +18,8 @@ from leapprof.model import Nodeos, Recording, Series, Subject
 
 SHAPE_BINS = 40
 DEFAULT_PAGE_BYTES = 4096
-_WORKERS = 2
+_OF_NODEOS = (SubjectKind.NODEOS,)  # its tables are asked for again, for stages and starts
+_BESIDE = tuple(kind for kind in SubjectKind if kind not in _OF_NODEOS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,15 +45,26 @@ class SummaryRow:
 
 
 def summarize(recording: RecordingTables) -> tuple[SummaryRow, ...]:
-    """Return a row for each metric that the recording holds, in the order of the metric table."""
-    with ThreadPoolExecutor(_WORKERS) as pool:  # while one kind is read, another is computed
-        of_kinds = list(pool.map(lambda kind: tuple(_rows_of(recording, kind)), SubjectKind))
-    rows = [row for rows in of_kinds for row in rows]
+    """Return a row for each metric that the recording holds, in the order of the metric table.
+
+    Host and devices are read by a process of their own where that is worth it.
+    """
+    apart = apart_if_worth_it(recording, lambda: recording)
+    if apart is None:
+        rows = [*_rows_of(recording, _OF_NODEOS), *_rows_of(recording, _BESIDE)]
+    else:
+        with apart:
+            apart.ask(_rows_of, _BESIDE)
+            rows = [*_rows_of(recording, _OF_NODEOS), *apart.answer()]
     order = {spec.name: index for index, spec in enumerate(METRICS)}
     return tuple(sorted(rows, key=lambda row: order[row.name]))
 
 
-def _rows_of(recording: RecordingTables, kind: SubjectKind) -> Iterator[SummaryRow]:
+def _rows_of(recording: RecordingTables, kinds: Sequence[SubjectKind]) -> list[SummaryRow]:
+    return [row for kind in kinds for row in _rows_of_kind(recording, kind)]
+
+
+def _rows_of_kind(recording: RecordingTables, kind: SubjectKind) -> Iterator[SummaryRow]:
     if kind is SubjectKind.LATENCY:
         yield from _delays(recording)
         return

@@ -1,12 +1,13 @@
-"""Sealed tables as numpy arrays: files are decoded one after the other, and each column is joined once.
+"""Sealed tables as numpy arrays: files are decoded one after the other, each into its place in the whole.
 
-Whoever reads two recordings reads them in two threads, which is what two cores can do: pyarrow decodes without the
-interpreter's lock. What a file holds of other subjects is not decoded, where it has row groups of its own; a mask is
-not made for a column that has no missing value.
+What a file holds of other subjects is not decoded, where it has row groups of its own; a mask is not made for a column
+that has no missing value.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leapprof.errors import StoreError
-from leapprof.model import Column, Table
+from leapprof.model import Table
+from leapprof.store.growing import GrowingTable, Part
 from leapprof.store.guard import translated
 from leapprof.store.heap import share_heap
 
@@ -83,33 +85,126 @@ def read_tables(
         StoreError: a file is truncated or foreign.
     """
     share_heap()
-    files = [_read_file(path, columns, wheres) for path in paths]
-    with _refused(paths[0].with_name(f"{name}-*.parquet")):  # what is a number in one and a text in another
-        subjects = [list(parts) for parts in zip(*files, strict=True)]
-        del files
-        return tuple(_joined(name, parts) for parts in subjects)
+    subjects = [GrowingTable(name, len(paths)) for _ in wheres]
+    form: _Form | None = None
+    for path in paths:
+        with _refused(path):
+            file, form = _opened(path, form, columns)
+            data = _ours(_decoded(path, file, form, wheres), form)
+            for where, found in zip(wheres, subjects, strict=True):
+                _add(found, data, where, path)
+    return tuple(found.table() for found in subjects)
 
 
-def _read_file(path: Path, columns: Sequence[str] | None, wheres: Sequence[Where]) -> "list[pa.Table]":
-    with _refused(path):
-        data = _ours(_decoded(path, columns, wheres))
-        return [data if not where else _rows_of(data, where) for where in wheres]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Form:
+    """What the footer of a file says of its columns; the files of a table differ only where one was added.
+
+    Attributes:
+        schema: of the file, its texts as words.
+        texts: names of the texts.
+        text_numbers: which columns these are.
+        wanted: the names that are read, in their order.
+        ours: all of them are texts or integers of 64 bits, each of a name of its own.
+    """
+
+    schema: "pa.Schema"
+    texts: tuple[str, ...]
+    text_numbers: tuple[int, ...]
+    wanted: tuple[str, ...]
+    ours: bool
 
 
-def _decoded(path: Path, columns: Sequence[str] | None, wheres: Sequence[Where]) -> "pa.Table":
-    """Return the row groups of a file that may hold rows of the subjects."""
+def _opened(
+    path: Path, usual: _Form | None, columns: Sequence[str] | None
+) -> "tuple[pa.parquet.ParquetFile, _Form]":
+    """Return a file whose texts are read as words.
+
+    Args:
+        path: of the file.
+        usual: the form of the file before: where this one has another, it is opened twice, for only its footer tells.
+        columns: integer columns that are wanted; None for all.
+    """
+    try:
+        file = open_parquet(path, usual.texts if usual else ())
+    except KeyError:  # it has no text of such a name
+        return _opened(path, None, columns)
+    schema = file.schema_arrow
+    if usual is not None and schema.equals(usual.schema):
+        return file, usual
+    kinds = tuple(zip(schema.names, schema.types, strict=True))
+    texts = tuple(name for name, kind in kinds if kind in (_text(), _word()))
+    if texts != (usual.texts if usual else ()):
+        file = open_parquet(path, texts, file.metadata)
+    return file, _form_of(file, texts, columns)
+
+
+def _form_of(file: "pa.parquet.ParquetFile", texts: tuple[str, ...], columns: Sequence[str] | None) -> _Form:
+    schema, stored = file.schema_arrow, file.schema
+    names = schema.names
+    wanted = _KEY_COLUMNS.union(texts, names if columns is None else columns)
+    kinds = [kind for name, kind in zip(names, schema.types, strict=True) if name in wanted]
+    return _Form(
+        schema=schema,
+        texts=texts,
+        text_numbers=tuple(n for n in range(len(stored)) if stored.column(n).physical_type == "BYTE_ARRAY"),
+        wanted=tuple(dict.fromkeys(name for name in names if name in wanted)),
+        ours=len(set(names)) == len(names) and all(kind in (_number(), _word()) for kind in kinds),
+    )
+
+
+@cache
+def _number() -> "pa.DataType":
     import pyarrow as pa
 
-    file = open_parquet(path)
-    kinds = dict(zip(file.schema_arrow.names, file.schema_arrow.types, strict=True))
-    texts = [name for name, kind in kinds.items() if kind == pa.string()]
-    wanted = _KEY_COLUMNS.union(texts, kinds if columns is None else columns)
-    names = [name for name in kinds if name in wanted]
-    groups = list(_text_chunks(file))
-    _check_size(path, file.metadata.num_rows, len(names), list(chain.from_iterable(groups)))
+    return pa.int64()
+
+
+@cache
+def _text() -> "pa.DataType":
+    import pyarrow as pa
+
+    return pa.string()
+
+
+@cache
+def _word() -> "pa.DataType":
+    import pyarrow as pa
+
+    return pa.dictionary(pa.int32(), pa.string())
+
+
+def _add(found: GrowingTable, data: "pa.Table", where: Where, path: Path) -> None:
+    """Take over the rows of a file that have these texts.
+
+    Raises:
+        StoreError: what is a number in this file was a text in another.
+    """
+    names = data.column_names
+    texts = {name for name, kind in zip(names, data.schema.types, strict=True) if kind == _word()}
+    parts: dict[str, list[Part]] = {name: [] for name in names}
+    rows = 0
+    for batch in data.to_batches() if where.keys() <= parts.keys() else ():
+        columns = dict(zip(names, batch.columns, strict=True))
+        kept = _kept(columns, where)
+        if kept is False:
+            continue
+        for name, column in columns.items():
+            part = _words(column) if name in texts else _integers(column)
+            parts[name].append(part if kept is True else part.of(kept))
+        rows += batch.num_rows if kept is True else int(np.count_nonzero(kept))
+    try:
+        found.add(rows, parts, texts)
+    except TypeError as error:
+        raise StoreError(str(path), _damaged(error)) from error
+
+
+def _decoded(path: Path, file: "pa.parquet.ParquetFile", form: _Form, wheres: Sequence[Where]) -> "pa.Table":
+    """Return the row groups of a file that may hold rows of the subjects."""
+    groups = list(_text_chunks(file, form))
+    _check_size(path, file.metadata.num_rows, len(form.wanted), list(chain.from_iterable(groups)))
     some = [n for n, chunks in enumerate(groups) if _may_hold(chunks, wheres)]
-    opened = open_parquet(path, texts, file.metadata) if texts else file
-    return opened.read_row_groups(some, columns=names, use_threads=False)
+    return file.read_row_groups(some, columns=list(form.wanted), use_threads=False)
 
 
 def _may_hold(chunks: "Sequence[pa.parquet.ColumnChunkMetaData]", wheres: Sequence[Where]) -> bool:
@@ -142,66 +237,50 @@ def _check_size(
         raise StoreError(str(path), problem)
 
 
-def _text_chunks(file: "pa.parquet.ParquetFile") -> "Iterator[list[pa.parquet.ColumnChunkMetaData]]":
+def _text_chunks(
+    file: "pa.parquet.ParquetFile", form: _Form
+) -> "Iterator[list[pa.parquet.ColumnChunkMetaData]]":
     """Yield the parts of each row group that hold texts."""
-    schema, metadata = file.schema, file.metadata
-    texts = [n for n in range(len(schema)) if schema.column(n).physical_type == "BYTE_ARRAY"]
+    metadata = file.metadata
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
-        yield [group.column(n) for n in texts]
+        yield [group.column(n) for n in form.text_numbers]
 
 
-def _ours(data: "pa.Table") -> "pa.Table":
+def _ours(data: "pa.Table", form: _Form) -> "pa.Table":
     """Return the columns that are integers or words, all integers of 64 bits."""
     import pyarrow as pa
 
-    number, word = pa.int64(), pa.dictionary(pa.int32(), pa.string())
-    names, kinds = data.column_names, data.schema.types
-    if len(set(names)) != len(names) or any(kind not in (number, word) for kind in kinds):
-        named = zip(names, data.columns, strict=True)
-        found = {name: c.cast(number) if pa.types.is_integer(c.type) else c for name, c in named}
-        return _ours(pa.table({name: c for name, c in found.items() if c.type in (number, word)}))
-    for name in (name for name, kind in zip(names, kinds, strict=True) if kind == word):
-        for words in data.column(name).chunks:
-            words.dictionary.to_pylist()  # else what is no UTF-8 would be found late
-    return data
+    if form.ours:
+        return data
+    named = zip(data.column_names, data.columns, strict=True)
+    found = {name: c.cast(_number()) if pa.types.is_integer(c.type) else c for name, c in named}
+    return pa.table({name: c for name, c in found.items() if c.type in (_number(), _word())})
 
 
-def _rows_of(data: "pa.Table", where: Where) -> "pa.Table":
-    """Return the rows that have these texts: one stretch in our own files, which are ordered by subject."""
-    if not data.num_rows or any(column not in data.column_names for column in where):
-        return data.slice(0, 0)
-    keep = np.ones(data.num_rows, dtype=np.bool_)
-    for column, wanted in where.items():
-        keep &= np.concatenate([_is(words, wanted) for words in data.column(column).chunks])
-    at = np.flatnonzero(keep)
-    if not at.size:
-        return data.slice(0, 0)
-    stretch = at[-1] - at[0] + 1 == at.size
-    return data.slice(at[0], at.size) if stretch else data.take(_arrow(at))
+def _kept(columns: "Mapping[str, pa.Array]", where: Where) -> bool | NDArray[np.bool_]:
+    """Return which rows have these texts; of our own files all of a row group have them, or none."""
+    kept: bool | NDArray[np.bool_] = True
+    for name, wanted in where.items():
+        kept = _is(columns[name], wanted) & kept
+        if kept is False:
+            return False
+    return kept
 
 
-def _is(words: "pa.DictionaryArray", wanted: str) -> NDArray[np.bool_]:
-    codes, known = _codes(words)
-    matches: NDArray[np.bool_] = known == wanted
-    return matches[codes]
-
-
-def _codes(words: "pa.DictionaryArray") -> tuple[NDArray[np.int32], NDArray[np.object_]]:
-    """Return which of the known words each row has; None is the last of them."""
-    known = np.array([*words.dictionary.to_pylist(), None], dtype=object)
+def _is(words: "pa.DictionaryArray", wanted: str) -> bool | NDArray[np.bool_]:
+    known = words.dictionary.to_pylist()
+    if wanted not in known:
+        return False
     codes, present = _buffer(words.indices, np.int32), _present(words.indices)
-    return codes if present is None else np.where(present, codes, known.size - 1), known
+    if len(known) == 1 and present is None:
+        return True
+    matches = np.array([word == wanted for word in known], dtype=np.bool_)
+    return matches[codes] if present is None else matches[np.where(present, codes, 0)] & present
 
 
 # to_numpy(), fill_null() and every other call that takes a value of Python's make pyarrow import pandas, which
 # costs half a second: the buffers are read as they are (Arrow columnar format, "Fixed-size primitive layout").
-
-
-def _arrow(rows: NDArray[np.int64]) -> "pa.Array":
-    import pyarrow as pa
-
-    return pa.Array.from_buffers(pa.int64(), rows.size, [None, pa.py_buffer(rows)])
 
 
 def _buffer(values: "pa.Array", kind: type[np.integer[Any]]) -> NDArray[Any]:
@@ -222,31 +301,11 @@ def _present(values: "pa.Array") -> NDArray[np.bool_] | None:
     return bits[values.offset : values.offset + len(values)].astype(np.bool_)
 
 
-def _joined(name: str, parts: "list[pa.Table]") -> Table:
-    """Return parts below each other; a column that one of them lacks is not present there.
-
-    The list is emptied, and what was read is forgotten column by column: a week is never in memory twice.
-    """
-    import pyarrow as pa
-
-    data = pa.concat_tables(parts, promote_options="default")
-    parts.clear()
-    full = np.ones(data.num_rows, dtype=np.bool_)
-    full.flags.writeable = False  # one for all columns
-    integers, texts = {}, {}
-    for column in data.column_names:
-        values = data.column(column).unify_dictionaries().combine_chunks()
-        data = data.drop_columns([column])
-        if pa.types.is_integer(values.type):
-            integers[column] = _column(values, full)
-        else:
-            codes, known = _codes(values)
-            texts[column] = known[codes]
-    return Table(name=name, rows=full.size, integers=integers, texts=texts)
+def _integers(values: "pa.Array") -> Part:
+    return Part(_buffer(values, np.int64), _present(values) if values.null_count else None)
 
 
-def _column(values: "pa.Array", full: NDArray[np.bool_]) -> Column:
-    found, present = _buffer(values, np.int64), _present(values)
-    if present is None:
-        return Column(values=found, present=full)
-    return Column(values=np.where(present, found, 0), present=present)
+def _words(values: "pa.DictionaryArray") -> Part:
+    """Return texts; those that are no UTF-8 are found here."""
+    codes = values.indices
+    return Part(_buffer(codes, np.int32), _present(codes), values.dictionary.to_pylist())

@@ -226,6 +226,11 @@ class StoredRecording:
         """Names of the tables that have sealed rows."""
         return tuple(sorted({segment.table for segment in self.segments}))
 
+    def size_bytes(self) -> int:
+        """Return the size of the sealed files."""
+        with translated(self.path):
+            return sum(s.path.stat().st_size for s in self.segments if s.path.exists())
+
     def read(
         self, table: str, columns: Sequence[str] | None = None, *, where: Where | None = None
     ) -> Table | None:

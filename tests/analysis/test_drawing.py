@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leapprof.analysis.hist import distributions
+from leapprof.analysis.hist import distributions, held
 from leapprof.analysis.thin import thin
 from leapprof.model import Series
 
@@ -46,7 +46,7 @@ def test_thinning_never_leaves_the_range_and_times_increase(values, points):
 def test_both_sides_share_bins_and_each_sums_to_one():
     """A chart that uses two scales lies."""
     before, after = series(np.random.default_rng(1).random(5000)), series([0.2, 0.4, np.nan])
-    found = distributions(before, after)
+    found = distributions(held(before), held(after))
     for shares in (found.before, found.after):
         assert abs(shares.sum() - 1) < 1e-9
 
@@ -55,13 +55,13 @@ def test_bursty_writes_get_bins_that_grow():
     """Mostly nothing, sometimes a lot: equal steps would show one bar."""
     bursty = np.zeros(5000)
     bursty[::50] = np.random.default_rng(2).lognormal(12, 2, 100)
-    edges = distributions(series(bursty), series(bursty)).edges
+    edges = distributions(held(series(bursty)), held(series(bursty))).edges
     assert edges[-1] / edges[1] > 1000
 
 
 def test_constants_and_nothing_have_bins_too():
     """A flat line is a bar, no samples are no bar."""
     flat = series(np.full(10, 7.0))
-    assert distributions(flat, flat).before.max() == 1
+    assert distributions(held(flat), held(flat)).before.max() == 1
     none = series([np.nan])
-    assert distributions(none, none).after.sum() == 0
+    assert distributions(held(none), held(none)).after.sum() == 0

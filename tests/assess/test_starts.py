@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from leapprof.assess.compare import compare
+from leapprof.assess.compare import compare, compare_cut
 from leapprof.assess.load import load
 from leapprof.assess.material import CompareOptions
 from leapprof.assess.starts import measure_starts
@@ -96,3 +96,21 @@ def test_a_stop_between_two_samples_has_no_bytes() -> None:
     """Mapped stopped within a second: nothing was sampled meanwhile, and nothing sampled is not nothing written."""
     found = measure_starts(load(STARTS / "mapped"))
     assert [(s.end, s.stop_written_bytes) for s in found] == [(EndKind.CLEAN, None), (EndKind.CLEAN, None)]
+
+
+def test_of_one_recording_cut_at_a_restart_each_run_stands_on_its_side() -> None:
+    """Once: the run that ended before the change, and the one that began with it."""
+    found = compare_cut(load(STARTS / "mapped"), None).starts
+    assert [(one.label, one.kind) for one in found] == [
+        ("before", StartKind.UNKNOWN),
+        ("after", StartKind.CLEAN),
+    ]
+
+
+@pytest.mark.parametrize("late_s", [-20, 0, 60])
+def test_a_stated_time_may_be_a_minute_off(late_s) -> None:
+    """The run that began a minute before it is the one that the change was about."""
+    recording = load(STARTS / "mapped")
+    restart_ns = next(e.wall_ns for e in recording.manifest.events if e.kind == "nodeos-restarted")
+    found = compare_cut(recording, restart_ns + late_s * 10**9).starts
+    assert [one.label for one in found] == ["before", "after"]

@@ -1,0 +1,121 @@
+"""Both sides of a comparison, cut and measured at once: the one after the change in a process of its own.
+
+Recordings of an hour are not worth a process, and a program with threads of its own cannot be forked: both sides
+share this process then, in two threads. What is computed is the same.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from typing import TypeVar
+
+from leapprof.analysis.batch import Span
+from leapprof.analysis.estimate import t_quantile
+from leapprof.assess.apart import Apart
+from leapprof.assess.beside import apart_if_worth_it
+from leapprof.assess.cached import SideTables
+from leapprof.assess.liveness import Stretches
+from leapprof.assess.samples import RecordingTables
+from leapprof.assess.sides import CutSide, WindowChoice, cut_side
+from leapprof.model import Recording, Side, Table
+
+R = TypeVar("R")
+A = TypeVar("A")
+_Where = Mapping[str, str]
+
+
+class TablesApart(SideTables):
+    """The tables of a side that another process has read."""
+
+    def __init__(self, apart: Apart[CutSide], manifest: Recording) -> None:
+        """Keep whom to ask."""
+        self.apart = apart
+        self._manifest = manifest
+
+    @property
+    def manifest(self) -> Recording:
+        """Return the manifest."""
+        return self._manifest
+
+    def table(self, name: str, columns: Sequence[str] | None = None, where: _Where | None = None) -> Table:
+        """Return the rows of a table of one subject; see RecordingTables."""
+        self.apart.ask(_table, name, columns, where)
+        found: Table = self.apart.answer()
+        return found
+
+    def prepare(self, name: str, wheres: Iterable[_Where]) -> None:
+        """Have a table read for some subjects at once."""
+        self.apart.ask(_prepare, name, list(wheres))
+        self.apart.answer()
+
+    def release(self, name: str, where: _Where | None = None) -> None:
+        """Have forgotten what was read of a table, or of one subject of it, but what is asked for again."""
+        self.apart.ask(_release, name, where)
+        self.apart.answer()
+
+
+def _table(side: CutSide, name: str, columns: Sequence[str] | None, where: _Where | None) -> Table:
+    return side.tables.table(name, columns, where)
+
+
+def _prepare(side: CutSide, name: str, wheres: list[_Where]) -> None:
+    side.tables.prepare(name, wheres)
+
+
+def _release(side: CutSide, name: str, where: _Where | None) -> None:
+    side.tables.release(name, where)
+
+
+@contextmanager
+def both_cut(
+    recordings: tuple[RecordingTables, RecordingTables],
+    within: tuple[Span | None, Span | None],
+    window: WindowChoice | None,
+) -> Iterator[tuple[CutSide, CutSide]]:
+    """Give both sides with their windows, for as long as they are compared.
+
+    Raises:
+        NotEnoughDataError: a recording is empty.
+        LeapprofError: the process of the other side was ended.
+    """
+    t_quantile(0.5, 1.0)  # loads scipy, once for both
+    cut = [
+        partial(cut_side, recording, label, window, span)
+        for recording, label, span in zip(recordings, ("before", "after"), within, strict=True)
+    ]
+    apart = apart_if_worth_it(recordings[1], cut[1])
+    if apart is None:
+        with ThreadPoolExecutor(max_workers=2) as pool:
+            before, after = pool.map(lambda make: make(), cut)
+        yield before, after
+        return
+    with apart:
+        apart.ask(_told)
+        before = cut[0]()
+        yield before, _answered(apart)
+
+
+def _told(side: CutSide) -> tuple[Side, Span, Stretches, bool]:
+    return side.side, side.span, side.left_out, side.stages_known
+
+
+def _answered(apart: Apart[CutSide]) -> CutSide:
+    side, span, left_out, known = apart.answer()
+    tables = TablesApart(apart, side.recording)
+    return CutSide(tables=tables, side=side, span=span, left_out=left_out, stages_known=known)
+
+
+def on_each(
+    function: Callable[[CutSide, A], R], sides: tuple[CutSide, CutSide], asked: tuple[A, A]
+) -> tuple[R, R]:
+    """Return what a function of a module returns for each side, called for both at once."""
+    before, after = sides
+    if isinstance(after.tables, TablesApart):
+        after.tables.apart.ask(function, asked[1])
+        first = function(before, asked[0])
+        second: R = after.tables.apart.answer()
+        return first, second
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        first, second = pool.map(function, sides, asked)
+    return first, second
