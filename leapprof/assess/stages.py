@@ -22,8 +22,10 @@ from leapprof.nodeos.stages import (
     NOT_TOLD,
     PRELOADING_STATE,
     REPLAYING,
+    SILENT,
     STARTING,
     STOPPING,
+    WRITING_STATE,
     Labels,
     label_stages,
     with_writing,
@@ -212,10 +214,14 @@ def _from_memory(
 
 
 def _from_writes(rows: _Rows, labels: Labels, counters: Table, at: NDArray[np.intp]) -> Labels | None:
-    """Return writing-state where a stop writes fast."""
-    if not (labels == CODES[STOPPING]).any():
+    """Return writing-state where a stop writes fast: a silence in which that happens is a stop."""
+    is_silent = labels == CODES[SILENT]
+    stopping = np.where(is_silent, np.uint8(CODES[STOPPING]), labels)
+    if not (stopping == CODES[STOPPING]).any():
         return None
-    written = with_writing(labels, _rate(rows, counters.integers.get("io_write_bytes_total"), at))
+    written = with_writing(stopping, _rate(rows, counters.integers.get("io_write_bytes_total"), at))
+    if not (written[is_silent] == CODES[WRITING_STATE]).any():
+        written[is_silent] = CODES[SILENT]
     written[written == labels] = NOT_TOLD
     return written
 

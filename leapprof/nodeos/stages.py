@@ -22,6 +22,7 @@ LIVE = "live"
 STOPPING = "stopping"
 WRITING_STATE = "writing-state"
 DOWN = "down"
+SILENT = "silent"
 
 STAGES = (
     STARTING,
@@ -33,6 +34,7 @@ STAGES = (
     STOPPING,
     WRITING_STATE,
     DOWN,
+    SILENT,
 )
 NOT_TOLD = 0
 CODES = {stage: number for number, stage in enumerate(STAGES, start=1)}
@@ -82,8 +84,8 @@ def label_stages(
         (n,) numbers of the stages above: down without process; starting until its API has answered for the first
         time; then syncing while the head is more than SYNCING_LAG_MS old, or not known for long, else live (also in a
         silence of at most LIVE_SILENCE_S between two answers with a fresh head); stopping after the last
-        answer of a process that went away, or whose API fell silent at the end (so that the writes of a stop
-        never count as those of a live node).
+        answer of a process that went away; silent after that of one that is still there at the end and missed an
+        answer: it may be busy, hang or stop (so that the writes of a stop never count as those of a live node).
     """
     n = len(time_s)
     labels = np.full(n, CODES[DOWN], dtype=np.uint8)
@@ -124,9 +126,10 @@ def _label_life(time_s: NDArray[np.float64], head_lag_ms: NDArray[np.float64], *
     holds_s = np.repeat(_holds_s(time_s[answered], was_behind), ticks)
     is_behind = np.repeat(was_behind, ticks) | (time_s[first:] - asked_s > holds_s)
     labels[first:] = np.where(is_behind, np.uint8(CODES[SYNCING]), np.uint8(CODES[LIVE]))
-    if not is_last or _missed_an_answer(time_s, answered):
-        was_syncing = is_last and head_lag_ms[last] > SYNCING_LAG_MS
-        labels[last + 1 :] = CODES[SYNCING if was_syncing else STOPPING]
+    if not is_last:
+        labels[last + 1 :] = CODES[STOPPING]
+    elif _missed_an_answer(time_s, answered):
+        labels[last + 1 :] = CODES[SYNCING if head_lag_ms[last] > SYNCING_LAG_MS else SILENT]
     return labels
 
 

@@ -94,12 +94,26 @@ def test_heap_fills_its_memory_before_it_answers() -> None:
 
 
 def test_fast_writes_in_a_stop_are_the_state() -> None:
-    """Counters tell it where no log is read."""
+    """Counters tell it where no log is read, also that the silence before and after is a stop."""
     written = np.zeros(N)
     written[90:100] = 200e6
-    found = told(recording(lag_to=61, written=written))
-    assert ("writing-state", "counters", 10) in found
-    assert found[0] == ("live", "API", 61)
+    assert told(recording(lag_to=61, written=written)) == [
+        ("live", "API", 61),
+        ("stopping", "counters", 29),
+        ("writing-state", "counters", 10),
+        ("stopping", "counters", 20),
+    ]
+
+
+def test_a_silence_at_the_end_is_no_stop_without_evidence() -> None:
+    """The process is there when the recording ends: it may be busy, hang or stop; its log would tell."""
+    assert told(recording(lag_to=61)) == [("live", "API", 61), ("silent", "API", 59)]
+    log = ((70, "shutdown", "entered shutdown..."),)
+    assert told(recording(lag_to=61, log=log)) == [
+        ("live", "API", 61),
+        ("silent", "API", 9),
+        ("stopping", "log", 50),
+    ]
 
 
 def test_the_log_wins() -> None:
