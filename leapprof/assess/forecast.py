@@ -18,6 +18,7 @@ from leapprof.assess.restarts import RestartWindow, restart_windows
 from leapprof.assess.samples import RecordingTables
 from leapprof.assess.sides import CutSide
 from leapprof.assess.steady import DEVICE_COUNTER, SteadyWrites, steady_side, steady_writes, whole_side
+from leapprof.assess.unwritten import most_writes_per_year, with_upper_limit
 from leapprof.assess.volumes import volume_load
 from leapprof.assess.wear_findings import wear_findings
 from leapprof.assess.writers import writers
@@ -153,7 +154,7 @@ def _part(recording: RecordingTables, windows: Sequence[RestartWindow]) -> _Part
     """
     try:
         side = steady_side(recording, windows)
-        rates = _rates(recording, side)
+        rates = {n: with_upper_limit(recording, windows, n, w) for n, w in _rates(recording, side).items()}
     except NotEnoughDataError:
         rates = {}
     if rates:
@@ -223,6 +224,8 @@ def _device_forecast(side: CutSide, name: str, writes: SteadyWrites, told: _Told
         bytes_per_s=writes.bytes_per_s,
         ci95=writes.ci95,
         lower_bound=writes.lower_bound,
+        most_writes_per_year=most_writes_per_year(writes),
+        burst_bytes=writes.burst_bytes,
         writers=_writers(side, name, writes),
         steady_tb_per_year=yearly.steady,
         steady_ci95=yearly.steady_ci95,

@@ -30,6 +30,7 @@ class SteadyWrites:
         lower_bound: the counter went back within a boot; a reboot loses no rate.
         measured: what it came from.
         meter: what counted.
+        burst_bytes: where nothing was written, the largest write that was seen before, on which ci95 stands.
     """
 
     bytes_per_s: float
@@ -38,6 +39,7 @@ class SteadyWrites:
     lower_bound: bool
     measured: MeasuredSide
     meter: str = DEVICE_COUNTER
+    burst_bytes: float | None = None
 
 
 def steady_side(recording: RecordingTables, windows: Sequence[RestartWindow] = ()) -> CutSide:

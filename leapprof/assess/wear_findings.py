@@ -11,10 +11,21 @@ from leapprof.assess.material import info, warning
 from leapprof.assess.sides import CutSide
 from leapprof.model import Device, DeviceKind, Finding, Nodeos, Severity
 from leapprof.model.wear import DeviceForecast, Meter, RestartCost
-from leapprof.units import DAY_S, YEAR_S, format_bytes, format_duration, format_memory, significant
+from leapprof.units import (
+    DAY_S,
+    TB,
+    YEAR_S,
+    format_bytes,
+    format_duration,
+    format_memory,
+    format_tb_per_year,
+    significant,
+)
 
 HOURS_OF_A_DAY = 24
 METERS_AGREE = 0.1
+EXAMPLE_BYTES = 1e6
+"""A write whose yearly sum is told where none was seen."""
 OF_THE_RECORDING = frozenset({"smart-not-read", "device-graph-unknown"})
 """Findings of recorder and importers that are about drives: no health log was printed, or no device graph is known."""
 SPENT_PERCENT = 100
@@ -157,12 +168,7 @@ def _drive(device: DeviceForecast, smart: DriveSmart | None) -> Iterator[Finding
             subject=name,
         )
     if device.bytes_per_s == 0 and device.roles:
-        yield info(
-            "no-writes-seen",
-            f"{name} took no write meanwhile: how much it takes when it does is not known, and a year is no 0 TB.",
-            "Record until some writes were seen, better a whole day.",
-            subject=name,
-        )
+        yield _no_writes(device)
     yield from _health(device)
     if smart is not None and smart.implausible is not None:
         yield warning(
@@ -173,6 +179,35 @@ def _drive(device: DeviceForecast, smart: DriveSmart | None) -> Iterator[Finding
             subject=name,
         )
     yield from _disagreement(name, device.meters)
+
+
+def _no_writes(device: DeviceForecast) -> Finding:
+    """Return what is known of a drive that wrote nothing: how often it may write, and how much, where that was seen."""
+    often, name = device.most_writes_per_year, device.device
+    seldom = (
+        f", so less often than once in {format_duration(YEAR_S / often)} (95 %, rule of three)"
+        if often
+        else ""
+    )
+    if not device.is_unknown:
+        return info(
+            "no-writes-seen",
+            f"{name} took no write meanwhile{seldom}; what a year may be at most stands on its largest write before, "
+            f"{format_bytes(device.burst_bytes or 0)}.",
+            "Record until some writes were seen, better a whole day.",
+            subject=name,
+        )
+    example = ""
+    if often:
+        of_example = format_tb_per_year(often * EXAMPLE_BYTES / TB)
+        example = f"; if each took {format_bytes(EXAMPLE_BYTES)}, a year would be up to {of_example}"
+    return warning(
+        "no-writes-seen",
+        f"{name} took no write meanwhile{seldom}: how much it takes when it does is not known, so a year has no upper "
+        "limit and is no 0 TB.",
+        f"Record until some writes were seen, better a whole day{example}.",
+        subject=name,
+    )
 
 
 def _health(device: DeviceForecast) -> Iterator[Finding]:

@@ -176,6 +176,9 @@ class DeviceForecast:
         smart: what the drive says of itself; None without SMART.
         growth: how exits grow with uptime, where several were seen.
         notes: what limits this forecast.
+        most_writes_per_year: where nothing was written, how often it may be (95 %, rule of three); None else.
+        burst_bytes: the largest write that was seen before the part that the rate stands on; ci95 of a drive that
+            wrote nothing stands on it. None: its size is not known, and no upper limit of a year is.
     """
 
     device: str
@@ -206,6 +209,13 @@ class DeviceForecast:
     volume: VolumeLoad | None = None
     what_if: WhatIf | None = None
     notes: tuple[str, ...] = ()
+    most_writes_per_year: float | None = None
+    burst_bytes: float | None = None
+
+    @property
+    def is_unknown(self) -> bool:
+        """Return whether nothing was written and nothing tells how much it is when something is."""
+        return self.bytes_per_s == 0 and self.ci95 is None
 
     @property
     def total_tb_per_year(self) -> float:

@@ -28,6 +28,7 @@ from leapprof.units import (
 QUIET_BYTES_PER_S = 1000.0
 SATURATED_PERCENT = 255
 """A byte holds no more (NVMe base specification, SMART / Health log, percentage used)."""
+UNKNOWN = "not known"
 FOOTER = "TB is decimal (10^12 bytes), a year has 365 days; intervals are 95 %."
 
 
@@ -85,6 +86,9 @@ def _headline(
         verb = "are" if len(stand_ins) > 1 else "is"
         yield f"{' and '.join(stand_ins)} {verb} leapprof's stand-in and no nodeos: an illustration."
     for device in shown:
+        if device.is_unknown:
+            yield _unknown(device, forecast)
+            continue
         life = _life_words(device.years) if device.rating is not None else ""
         yield f"{clean(device.device)} takes {_yearly(device)}{_as_if(forecast)}{life}."
         if device.what_if is not None:
@@ -94,6 +98,14 @@ def _headline(
     if quiet:
         names = ", ".join(clean(d.device) for d in quiet)
         yield f"Next to nothing is written to {names} (under 1 kB/s each)."
+
+
+def _unknown(device: DeviceForecast, forecast: WearForecast) -> str:
+    """Return what is said of a drive of which nothing is known but its stops and starts."""
+    restarts = device.restart_tb_per_year
+    but = f" but for stops and starts, {significant(restarts)} TB a year" if restarts else ""
+    name, time = clean(device.device), format_duration(forecast.covered_s)
+    return f"{name} took no write in {time}{but}: how much it takes in a year is not known."
 
 
 def _as_if(forecast: WearForecast) -> str:
@@ -110,8 +122,14 @@ def _between(interval: Interval | None, unit: str = "") -> str:
 
 
 def _yearly(device: DeviceForecast) -> str:
+    if device.is_unknown:
+        restarts = device.restart_tb_per_year
+        return f"{UNKNOWN}; its stops and starts {significant(restarts)} TB" if restarts else UNKNOWN
+    limit = device.total_ci95
+    if device.bytes_per_s == 0 and limit is not None and not device.restart_tb_per_year:
+        return f"at most {significant(limit.high)} TB a year"
     least = "at least " if device.lower_bound else ""
-    return f"{least}{significant(device.total_tb_per_year)} TB a year{_between(device.total_ci95, ' TB')}"
+    return f"{least}{significant(device.total_tb_per_year)} TB a year{_between(limit, ' TB')}"
 
 
 def _changed(change: WhatIf) -> str:
@@ -145,7 +163,7 @@ def _drive(device: DeviceForecast, forecast: WearForecast) -> DriveView:
     size = format_bytes(device.capacity_bytes) if device.capacity_bytes is not None else "size not known"
     model = f", {clean(device.model)}" if device.model else ""
     tables = [writers_table(device)]
-    if device.rating is None and device.years:
+    if device.rating is None and device.years and not device.is_unknown:
         tables.append(common_ratings(device))
     if device.meters:
         tables.append(meters_table(device))
@@ -174,7 +192,7 @@ def _facts(device: DeviceForecast, forecast: WearForecast) -> Iterator[tuple[str
     yield from _drive_facts(device)
     if device.volume is not None:
         yield "of its limits", _volume_text(device)
-    if device.what_if is not None:
+    if device.what_if is not None and not device.is_unknown:
         yield from _change_facts(device.what_if)
 
 
@@ -218,6 +236,9 @@ def _growth_facts(device: DeviceForecast) -> Iterator[tuple[str, str]]:
 def _rating_facts(device: DeviceForecast, life: RatedYears) -> Iterator[tuple[str, str]]:
     yield "rated", f"{plain_number(life.rated_tbw)} TBW: {clean(device.rating_source or '')}"
     left = " from now" if device.written_tb is not None or device.percent_used is not None else " from new"
+    if device.is_unknown and life.years > 0:
+        yield "lasts", UNKNOWN
+        return
     yield "lasts", "used up" if life.years == 0 else _years_text(life) + left
     if life.nodes is not None:
         fits = (

@@ -81,11 +81,48 @@ def test_a_gap_is_said_of_a_year_too():
 
 
 def test_nothing_written_is_no_certainty_of_nothing():
-    """An hour without a write: no interval of 0 to 0 TB, and a finding."""
+    """An hour without a write: no interval of 0 to 0 TB, and a finding with what is known: how often it may be."""
     found = forecast(made(seconds=3600, write_bytes=0.0))
     (drive,) = found.devices
     assert (drive.bytes_per_s, drive.ci95, drive.steady_ci95) == (0.0, None, None)
-    assert "no-writes-seen" in codes(found)
+    assert (drive.is_unknown, drive.burst_bytes) == (True, None)
+    assert drive.most_writes_per_year == pytest.approx(3 * 365 * 24, rel=1e-3)
+    (said,) = [f for f in found.findings if f.code == "no-writes-seen"]
+    assert said.severity is Severity.WARNING
+    assert "so less often than once in 20 min (95 %, rule of three)" in said.message
+    assert "a year has no upper limit" in said.message
+    assert "if each took 1.00 MB, a year would be up to 0.0263 TB/year" in said.hint
+
+
+def quiet_after_a_fill(*fill_bytes):
+    """Return two hours of a drive that wrote in the first seconds after nodeos's start and never again."""
+    rate = np.zeros(HOURS_2)
+    rate[30 : 30 + len(fill_bytes)] = fill_bytes
+    recording = made(write_bytes=rate)
+    recording.tables["nodeos"].integers["start_ticks"].values[:] = 1000 * 100
+    return recording
+
+
+def test_a_write_before_the_steady_part_bounds_a_year():
+    """Three like the largest of warm-up in the 114 minutes after it; the rating lasts at least so long."""
+    recording = quiet_after_a_fill(4e8, 1e9)
+    found = forecast(recording, ForecastOptions(ratings={"nvme0n1": RATING}))
+    (drive,) = found.devices
+    assert drive.bytes_per_s == 0.0
+    assert drive.burst_bytes == pytest.approx(1e9, rel=1e-3)
+    assert drive.ci95.low == 0
+    assert drive.ci95.high == pytest.approx(3e9 / found.covered_s, rel=1e-3)
+    assert not drive.is_unknown
+    (life,) = drive.years
+    assert life.low == pytest.approx(600 / drive.steady_ci95.high, rel=1e-6)
+    (said,) = [f for f in found.findings if f.code == "no-writes-seen"]
+    assert (said.severity, "its largest write before, 1.00 GB" in said.message) == (Severity.INFO, True)
+
+
+def test_a_drive_that_writes_has_no_such_limit():
+    """Its rate has the interval of its samples, whatever warm-up wrote."""
+    (drive,) = forecast(made(write_bytes=noisy(HOURS_2, 4e6, seed=1))).devices
+    assert (drive.most_writes_per_year, drive.burst_bytes, drive.is_unknown) == (None, None, False)
 
 
 def test_what_is_left_out_is_not_said_to_be_seen():

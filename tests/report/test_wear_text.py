@@ -217,3 +217,37 @@ def test_the_stand_in_is_no_nodeos():
     nodeos = Nodeos(id="stand-in", pid=1, start_ticks=1, stand_in=True)
     one = replace(FORECAST, recording=replace(FORECAST.recording, nodeos=(nodeos,)))
     assert "stand-in and no nodeos" in wear_lines(one)[2]
+
+
+UNWRITTEN = replace(
+    DRIVE,
+    bytes_per_s=0.0,
+    ci95=None,
+    steady_tb_per_year=0.0,
+    steady_ci95=None,
+    restart_tb_per_year=0.0,
+    what_if=None,
+)
+
+
+def test_a_drive_that_was_not_seen_to_write_is_no_drive_that_lasts_for_ever():
+    """Neither 0 TB a year nor over 100 years: what is not known is said so, in text and Markdown."""
+    one = replace(FORECAST, devices=(UNWRITTEN,))
+    for text in (" ".join(" ".join(wear_lines(one)).split()), wear_markdown(one)):
+        assert "nvme0n1 took no write in 2 h: how much it takes in a year is not known." in text
+        assert "over 100 years" not in text
+        assert "0 TB a year" not in text
+    assert "a year not known" in " ".join(" ".join(wear_lines(one)).split())
+    by_restarts = replace(one, devices=(replace(UNWRITTEN, restart_tb_per_year=0.06),))
+    assert "but for stops and starts, 0.0600 TB a year" in " ".join(" ".join(wear_lines(by_restarts)).split())
+
+
+def test_a_limit_that_is_known_is_at_most():
+    """The rate is 0 and its interval is not."""
+    years = (RatedYears(rated_tbw=600.0, years=10_000.0, low=23.0, high=None),)
+    limited = replace(
+        UNWRITTEN, ci95=Interval(low=0.0, high=8e5), steady_ci95=Interval(low=0.0, high=26.0), years=years
+    )
+    text = " ".join(" ".join(wear_lines(replace(FORECAST, devices=(limited,)))).split())
+    assert "nvme0n1 takes at most 26.0 TB a year" in text
+    assert "lasts at least 23 years" in text
