@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from leapprof.analysis.windows import hours_covered, share_hours
 from leapprof.assess.adjusting import LOAD_METRIC
+from leapprof.assess.facts import can_move
 from leapprof.assess.folios import large_folio_bytes
 from leapprof.assess.material import Material, warning
 from leapprof.assess.sides import is_same_device
 from leapprof.model import ConfigChange, Device, Evidence, FactDifference, Finding, MetricComparison, evidence
-from leapprof.nodeos.explain import group_of
 from leapprof.units import format_memory, significant
 
 MAP_MODE_OPTION = "database-map-mode"
@@ -65,7 +65,7 @@ def beside(
     """Return the sentence that names what else changed than version and map mode; None where nothing did."""
     named = _told(_others(changes))
     named += [f"{f.name} {f.before} → {f.after}" for f in facts if f.changed and f.name in _FACTS]
-    silent = _told(d for d in defaults if _moves(d.option))
+    silent = _told(d for d in defaults if can_move(d.option))
     parts = [_listed(named)] if named else []
     parts += [f"defaults of the version: {_listed(silent)}"] if silent else []
     return f"Changed at the same time and possibly the cause: {'; '.join(parts)}." if parts else None
@@ -91,7 +91,7 @@ def _listed(named: Sequence[str]) -> str:
 
 def _others(changes: Sequence[ConfigChange]) -> list[ConfigChange]:
     """Return the changes of options beside the map mode that can move a metric."""
-    return [c for c in changes if c.option != MAP_MODE_OPTION and c.takes_effect and _moves(c.option)]
+    return [c for c in changes if c.option != MAP_MODE_OPTION and c.takes_effect and can_move(c.option)]
 
 
 def _config(material: Material) -> Iterator[Finding]:
@@ -114,14 +114,9 @@ def _config(material: Material) -> Iterator[Finding]:
         )
 
 
-def _moves(option: str) -> bool:
-    """Return whether an option can move a metric: not where things lie or listen, nor one without known effect."""
-    return group_of(option) != "none" and not option.endswith(("-dir", "-endpoint", "-address"))
-
-
 def _defaults(material: Material) -> Iterator[Finding]:
     """Yield options whose default another version changed, where config.ini does not set them."""
-    defaults = [c for c in material.defaults if _moves(c.option)]
+    defaults = [c for c in material.defaults if can_move(c.option)]
     for nodeos in dict.fromkeys(c.nodeos for c in defaults):
         moved = [f"{c.option} {c.before} → {c.after}" for c in defaults if c.nodeos == nodeos]
         yield warning(

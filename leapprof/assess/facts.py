@@ -5,6 +5,7 @@ from leapprof.assess.sides import CutSide
 from leapprof.assess.subjects import DevicePair, NodeosPair
 from leapprof.model import ConfigChange, Device, FactDifference, Mount, Nodeos, Recording
 from leapprof.nodeos.diff import diff_options
+from leapprof.nodeos.explain import group_of
 
 VOLATILE_FACTS = frozenset({"uptime_s", "boot_time", "load_average"})
 VOLATILE_ENDINGS = (".state_dirty", ".state_file_allocated_bytes", ".state_filesystem_available_bytes")
@@ -49,10 +50,22 @@ def change_text(nodeos: tuple[NodeosPair, ...], changes: tuple[ConfigChange, ...
             )
             if a and b and a != b
         ]
-    others = [c.option for c in changes if c.option != "database-map-mode"]
-    if others:
-        said.append(f"{len(others)} config option{'s' if len(others) > 1 else ''}")
+    others = dict.fromkeys(c.option for c in changes if c.option != "database-map-mode")
+    moving = [option for option in others if can_move(option)]
+    if moving:
+        said.append(_options(len(moving)))
+    elif others and not said:
+        said.append(f"{_options(len(others))} that move no metric")
     return ", ".join(dict.fromkeys(said)) or "no change seen in facts or config"
+
+
+def _options(count: int) -> str:
+    return f"{count} config option{'s' if count > 1 else ''}"
+
+
+def can_move(option: str) -> bool:
+    """Return whether an option can move a metric: not where things lie or listen, nor one without known effect."""
+    return group_of(option) != "none" and not option.endswith(("-dir", "-endpoint", "-address"))
 
 
 def _pairs(subject: str, before: dict[str, str], after: dict[str, str]) -> list[FactDifference]:
