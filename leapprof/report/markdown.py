@@ -58,7 +58,7 @@ def _metric(row: MetricRow) -> tuple[str, ...]:
         figure_cell(row.after),
         difference,
         figure_cell(row.ratio),
-        escaped(row.p_adjusted),
+        escaped(row.p_adjusted if row.p_adjusted == row.p else f"{row.p_adjusted} (p {row.p})"),
         f"{row.sign} **{row.verdict}**, {row.grade}: {escaped(row.reason).rstrip('.')}.{needed}",
     )
 
@@ -114,7 +114,14 @@ def _results(view: ReportView, images: Sequence[tuple[str, str]]) -> list[str]:
         right=(1, 2, 3, 4, 5),
     )
     return [
-        *section("Metrics", [f"{tally}. Means; in brackets the 95 % interval.", "", *metrics]),
+        *section(
+            "Metrics",
+            [
+                f"{tally}. Means, in brackets the 95 % interval; p is adjusted for the number of metrics, in brackets as it was.",
+                "",
+                *metrics,
+            ],
+        ),
         *(section("Quantiles", _plain(QUANTILE_HEADS, view.quantiles)) if view.quantiles else []),
         *(section("Drive wear", wear) if view.wear else []),
         *section("Costs, headroom, control", [f"- {escaped(k)}: {escaped(v)}" for k, v in view.checks]),
