@@ -42,6 +42,11 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequenc
     return ["| " + " | ".join(cells) + " |" for cells in (heads, rule, *rows)]
 
 
+_BRACKETS = (
+    "Means, in brackets the 95 % interval; p is adjusted for the number of metrics, in brackets as it was."
+)
+
+
 def figure_cell(figure: Figure) -> str:
     """Return a number, its interval in brackets."""
     return escaped(figure.value) + (f" ({escaped(figure.interval)})" if figure.interval else "")
@@ -117,7 +122,7 @@ def _results(view: ReportView, images: Sequence[tuple[str, str]]) -> list[str]:
         *section(
             "Metrics",
             [
-                f"{tally}. Means, in brackets the 95 % interval; p is adjusted for the number of metrics, in brackets as it was.",
+                f"{tally}. {_BRACKETS}",
                 "",
                 *metrics,
             ],
