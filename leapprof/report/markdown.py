@@ -14,6 +14,10 @@ from leapprof.report.starts_view import StartsView
 from leapprof.report.view import FindingView, ReportView, Row, SideView
 from leapprof.report.view_metrics import Figure, MetricRow, WearRow
 
+_BRACKETS = (
+    "Means, in brackets the 95 % interval; p is adjusted for the number of metrics, in brackets as it was."
+)
+
 _ESCAPED = re.compile(r"([\\`*\[\]#|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
 _SIGNS = {verdict.value: sign for verdict, sign in VERDICT_SIGNS.items()}
 _OPENS_LIST = re.compile(r"^(\d+)([.)])(?=\s)|^([-+=])(?=\s)")
@@ -40,11 +44,6 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequenc
     """Return a table of cells that are escaped already; `right` names the columns of numbers."""
     rule = ["---:" if i in right else "---" for i in range(len(heads))]
     return ["| " + " | ".join(cells) + " |" for cells in (heads, rule, *rows)]
-
-
-_BRACKETS = (
-    "Means, in brackets the 95 % interval; p is adjusted for the number of metrics, in brackets as it was."
-)
 
 
 def figure_cell(figure: Figure) -> str:
