@@ -170,8 +170,7 @@ class Forwarder:
             thread.start()
         timeout_s = self._plan.pace.timeout_s
         try:
-            while any(sender.is_alive() for sender in senders):
-                stopped.wait(_POLL_S)
+            while any(sender.is_alive() for sender in senders) and not stopped.wait(_POLL_S):
                 meanwhile()
             stopped.wait(timeout_s)
         finally:

@@ -125,7 +125,8 @@ def receive(
             thread.start()
         try:
             while any(thread.is_alive() for thread in threads) and time.monotonic() < end_s:
-                stopped.wait(_POLL_S)
+                if stopped.wait(_POLL_S):
+                    break
                 meanwhile()
         finally:
             stopped.set()

@@ -209,6 +209,23 @@ def test_jumps_and_repetitions_are_counted():
     assert (received.gaps, received.duplicates, len(received.arrivals)) == (2, 1, 6)
 
 
+def test_a_run_that_was_stopped_waits_for_its_subscriptions_at_rest():
+    """It does not ask in a circle whether they have ended, while they need the processor for it."""
+
+    class Slow:
+        name, can_end = "slow", True
+
+        def arrivals(self, after, timeout_s, stopped):
+            time.sleep(0.5)
+            yield from ()
+
+    stopped, calls = threading.Event(), []
+    stopped.set()
+    plan = StreamPlan(subscriptions=(Slow(),), most=1, duration_s=100.0, timeout_s=1.0)
+    receive(plan, (Received(name="slow"),), stopped, lambda: calls.append(1))
+    assert calls == []
+
+
 def silent_websocket(connection):
     """Shake hands and say nothing."""
     connection.recv()

@@ -96,7 +96,8 @@ def in_slow_network(delay_s: float, work: Callable[[SlowNetwork], T]) -> T:
 
     thread = threading.Thread(target=run)
     thread.start()
-    thread.join(120)
+    thread.join(240)
     if errors:
         raise errors[0]
+    assert out, "it did not end"
     return out[0]
