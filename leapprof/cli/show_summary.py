@@ -52,7 +52,8 @@ def narrow_summary(rows: Sequence[SummaryRow], width: int) -> Iterator[str]:
     what it is. The curve takes what room is left behind the name.
     """
     cells = [HEADS, *(_numbers(row) for row in rows)]
-    column = 1 + max(len(text) for row in cells for text in row)
+    longest = max(len(text) for row in cells for text in row)
+    column = longest + (2 if len(HEADS) * (longest + 2) < width else 1)
     heads = _in_columns(HEADS, column)
     if NAME_CHARS + len(heads) <= width:
         yield f"{'metric':<{NAME_CHARS}}{heads}"
