@@ -11,6 +11,7 @@ import signal
 import sys
 import threading
 import traceback
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
@@ -45,7 +46,10 @@ class Apart(Generic[T]):
         sys.stdout.flush()  # else what is buffered would be written twice
         sys.stderr.flush()
         try:
-            self._pid = os.fork()
+            with warnings.catch_warnings():
+                # Python 3.12 warns of threads that are not its own: those of pyarrow sleep, and hold nothing of ours.
+                warnings.simplefilter("ignore", DeprecationWarning)
+                self._pid = os.fork()
             if self._pid == 0:
                 os.close(asked_in)
                 os.close(told_out)
