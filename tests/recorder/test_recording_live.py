@@ -306,7 +306,7 @@ def test_a_bug_in_one_session_is_kept_apart(tmp_path: Path) -> None:
 
 def can_mount(path: Path) -> bool:
     """Return whether a small tmpfs could be mounted there."""
-    mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(path)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(path)]
     return os.geteuid() == 0 and subprocess.run(mount, capture_output=True, check=False).returncode == 0
 
 
