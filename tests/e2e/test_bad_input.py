@@ -278,7 +278,7 @@ def small_disk(path: Path, size: str) -> Iterator[Path]:
 
 def test_a_full_disk_ends_a_recording_with_what_to_do(tmp_path: Path) -> None:
     """Exit code 5 and a message; what was recorded is shown."""
-    with small_disk(tmp_path / "disk", "200k") as disk:
+    with small_disk(tmp_path / "disk", "400k") as disk:
         words = ("--out", disk, "--phase", "before", "--duration", "60s", *MS)
         run = subprocess.run(
             [sys.executable, "-c", CLI, "record", "local", *map(str, words)],
