@@ -58,32 +58,52 @@ def within(series: Series, span: Span) -> Series:
     )
 
 
-def batch_means(series: Series, span: Span, batch_s: float) -> BatchMeans:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Weighed:
+    """Samples made ready for means over several lengths: a week's arrays cost more to get than to add up.
+
+    Attributes:
+        series: the metric.
+        total: (n+1,) values times seconds, 0 where there is no sample; the last place is free.
+        covered_s: (n+1,) seconds, likewise.
+    """
+
+    series: Series
+    total: NDArray[np.float64]
+    covered_s: NDArray[np.float64]
+
+
+def weighed(series: Series) -> Weighed:
+    """Return samples made ready for ``batch_means``."""
+    n = series.value.size
+    total, covered = np.empty(n + 1), np.empty(n + 1)
+    np.multiply(series.value, series.weight_s, out=total[:n])
+    covered[:n] = series.weight_s
+    gone = ~np.isfinite(series.value)
+    if gone.any():
+        total[:n][gone] = 0.0
+        covered[:n][gone] = 0.0
+    return Weighed(series=series, total=total, covered_s=covered)
+
+
+def batch_means(samples: Series | Weighed, span: Span, batch_s: float) -> BatchMeans:
     """Return time-weighted means over equal batches that end with the window.
 
     Args:
-        series: the metric.
+        samples: of the metric; weighed where they are asked for several times.
         span: the window; what is left over at its start is not used.
         batch_s: length of a batch, seconds.
 
     Returns:
         The batches of which at least half is covered.
     """
+    ready = samples if isinstance(samples, Weighed) else weighed(samples)
+    series = ready.series
     count = int((span.duration_s + 1e-6) // batch_s)
     start_s = span.end_s - count * batch_s
     starts = start_s + batch_s * np.arange(count + 1, dtype=np.float64)
     edges = _first_after(series, starts)
-    good = np.isfinite(series.value)
-    room = np.empty(good.size + 1)  # used twice: a week's array costs more to get than to fill
-    filled = room[:-1]
-    np.multiply(series.value, series.weight_s, out=filled)
-    if not good.all():
-        filled[~good] = 0.0
-    total = _sums(room, edges)
-    np.copyto(filled, series.weight_s)
-    if not good.all():
-        filled[~good] = 0.0
-    covered = _sums(room, edges)
+    total, covered = _sums(ready.total, edges), _sums(ready.covered_s, edges)
     return _kept(starts[:-1], batch_s, total, covered, non_negative=series.non_negative)
 
 
@@ -125,11 +145,13 @@ def _first_after(series: Series, moments: NDArray[np.float64]) -> NDArray[np.int
 
 
 def _sums(values: NDArray[np.float64], edges: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return the sums between neighbouring edges, 0 for an empty stretch; overwrites what the last edge stands at."""
+    """Return the sums between neighbouring edges, 0 for an empty stretch."""
     if edges.size < 2:
         return np.zeros(0)
-    values[edges[-1]] = 0.0  # where an empty last stretch begins
-    sums = np.add.reduceat(values[: edges[-1] + 1], edges[:-1])
+    last, kept = edges[-1], values[edges[-1]]
+    values[last] = 0.0  # where an empty last stretch begins
+    sums = np.add.reduceat(values[: last + 1], edges[:-1])
+    values[last] = kept
     return np.where(edges[1:] > edges[:-1], sums, 0.0)
 
 

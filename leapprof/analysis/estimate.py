@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leapprof.analysis import allowance
-from leapprof.analysis.batch import Span, batch_means, batch_shares
+from leapprof.analysis.batch import Span, Weighed, batch_means, batch_shares
 from leapprof.analysis.cycle import without_daily_swing
 from leapprof.analysis.quantiles import of_ordered
 from leapprof.analysis.wandering import needed_s
@@ -195,9 +195,9 @@ def upper_limit_only(found: Estimate) -> Estimate:
     return replace(found, ci95=Interval(low=0.0, high=found.ci95.high))
 
 
-def relative_spread(series: Series, span: Span) -> float:
+def relative_spread(samples: Series | Weighed, span: Span) -> float:
     """Return the standard deviation of half-minute means as a share of their mean; 0 below two or at mean 0."""
-    batch = batch_means(series, span, HALF_MINUTE_S).mean
+    batch = batch_means(samples, span, HALF_MINUTE_S).mean
     if batch.size < FEWEST_BATCHES or float(batch.mean()) <= 0:
         return 0.0
     return float(batch.std(ddof=1) / batch.mean())

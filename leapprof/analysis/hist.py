@@ -13,7 +13,7 @@ TAIL = 0.002
 LOG_FROM = 50.0
 """From this ratio of the 99.8th percentile to the median on, bins grow by a factor instead of a step."""
 LOG_DECADES = 4.0
-MOST_SAMPLES = 20_000
+MOST_SAMPLES = 10_000
 """A drawing of 40 bins needs no more."""
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from leapprof.analysis.batch import Span, batch_means
+from leapprof.analysis.batch import Span, Weighed, batch_means
 from leapprof.analysis.windows import HOUR_S
 from leapprof.model import Effect, Interval, Series
 from leapprof.units import DAY_S, NS_PER_S
@@ -40,11 +40,11 @@ class HourMeans:
         return float(self.mean @ self.share - self.mean.mean())
 
 
-def hour_means(series: Series, span: Span, start_wall_ns: int) -> HourMeans | None:
+def hour_means(samples: Series | Weighed, span: Span, start_wall_ns: int) -> HourMeans | None:
     """Return a metric by the hours of the day; None below a day, or where an hour of the day was never seen.
 
     Args:
-        series: its samples.
+        samples: of it.
         span: the window.
         start_wall_ns: wall clock at its start.
     """
@@ -52,7 +52,7 @@ def hour_means(series: Series, span: Span, start_wall_ns: int) -> HourMeans | No
         return None
     start_s = start_wall_ns / NS_PER_S
     over_s = (start_s + span.duration_s) % HOUR_S
-    batches = batch_means(series, Span(start_s=span.start_s, end_s=span.end_s - over_s), HOUR_S)
+    batches = batch_means(samples, Span(start_s=span.start_s, end_s=span.end_s - over_s), HOUR_S)
     hour = np.rint((start_s + batches.start_s - span.start_s) / HOUR_S).astype(np.int64) % HOURS
     count = np.bincount(hour, minlength=HOURS)
     if not count.all():

@@ -5,6 +5,7 @@ lock: two threads take as long as one. A forked process has a lock of its own, a
 is there without being copied. What it answers comes back pickled: results, not weeks of samples.
 """
 
+import gc
 import os
 import pickle
 import signal
@@ -43,6 +44,7 @@ class Apart(Generic[T]):
         asked_out, asked_in = os.pipe()
         told_out, told_in = os.pipe()
         self._asked, self._told = os.fdopen(asked_in, "wb"), os.fdopen(told_out, "rb")
+        gc.freeze()  # else each process would look through what both share, and copy it by that (see gc.freeze)
         sys.stdout.flush()  # else what is buffered would be written twice
         sys.stderr.flush()
         try:

@@ -6,7 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leapprof.analysis.allowance import ON_OFF_SPREAD, Bursts, Nature, allowing, dominated
-from leapprof.analysis.batch import Span, batch_length_s, batch_means, rows_within, within
+from leapprof.analysis.batch import (
+    Span,
+    Weighed,
+    batch_length_s,
+    batch_means,
+    rows_within,
+    weighed,
+    within,
+)
 from leapprof.analysis.estimate import (
     count_bursts,
     estimate,
@@ -100,8 +108,9 @@ def measure(spec: MetricSpec, read: Reading) -> MeasuredSide | None:
     side = read.side
     series = _compared(measured, side)
     total, lower_bound = _total(measured, side, read.samples)
-    batches = batch_means(series, side.span, read.batch_s) if read.batch_s else None
-    spread = 0.0 if spec.bursty or spec.unit == "bytes" else relative_spread(series, side.span)
+    ready = weighed(series)
+    batches = batch_means(ready, side.span, read.batch_s) if read.batch_s else None
+    spread = 0.0 if spec.bursty or spec.unit == "bytes" else relative_spread(ready, side.span)
     found = estimate(
         batches, series, total_per_s=total, on_off=spread > ON_OFF_SPREAD, memory_s=spec.memory_s
     )
@@ -129,16 +138,16 @@ def measure(spec: MetricSpec, read: Reading) -> MeasuredSide | None:
         bursts=bursts,
         largest_burst=largest,
         spread=spread,
-        hours=_hours(spec, series, side),
+        hours=_hours(spec, ready, side),
         lower_bound=lower_bound,
     )
 
 
-def _hours(spec: MetricSpec, series: Series, side: CutSide) -> HourMeans | None:
+def _hours(spec: MetricSpec, ready: Weighed, side: CutSide) -> HourMeans | None:
     """Return a flow by the hours of the day; None of a level, which does not follow them."""
     if spec.unit not in FLOW_UNITS:
         return None
-    return hour_means(series, side.span, side.side.window.start_wall_ns)
+    return hour_means(ready, side.span, side.side.window.start_wall_ns)
 
 
 def _as_far_as_gaps(found: Estimate, series: Series, side: CutSide) -> Estimate:
