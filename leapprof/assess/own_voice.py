@@ -9,10 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leapprof.assess.both_sides import on_each
 from leapprof.assess.material import Material, info
 from leapprof.assess.samples import RecordingTables, read_samples
-from leapprof.assess.sides import CutSide
 from leapprof.model import Finding, evidence
 from leapprof.units import NS_PER_S
 
@@ -59,9 +57,8 @@ def own_voices(recording: RecordingTables) -> tuple[OwnVoice, ...]:
 
 def voice_findings(material: Material) -> Iterator[Finding]:
     """Yield a finding for each nodeos that left many questions unanswered: a fact about it, not an error of ours."""
-    found = on_each(_voices_of_side, material.sides, (None, None))
-    for cut, voices in zip(material.sides, found, strict=True):
-        for voice in voices:
+    for cut in material.sides:
+        for voice in own_voices(cut.tables):
             failed = voice.busy + voice.silent
             if voice.asked >= FEWEST_QUESTIONS and failed >= MANY_FAILED * voice.asked:
                 yield info(
@@ -78,10 +75,6 @@ def voice_findings(material: Material) -> Iterator[Finding]:
                         not_answered=voice.silent,
                     ),
                 )
-
-
-def _voices_of_side(cut: CutSide, _: None) -> tuple[OwnVoice, ...]:
-    return own_voices(cut.tables)
 
 
 def _voice(recording: RecordingTables, nodeos: str) -> OwnVoice | None:
