@@ -23,6 +23,7 @@ SAMPLE = Path(__file__).parent.parent / "samples" / "nodeos-v5-long"
 SEGMENT_S, DAY_S = 3600, 86_400
 DAYS = (1, 2, 4, 8)
 WEEK_DAYS = 7
+RUNS = 4
 NEIGHBOUR = "nodeos-2"
 DRIVES = ("nvme0n1", "nvme1n1")
 HELP_S, SHOW_S, COMPARE_S, COMPARE_GB = 0.3, 1.5, 5.0, 1.5
@@ -40,7 +41,7 @@ def measure(*, long: bool) -> Section:
     text = (
         "Recordings of days at 1 Hz, made by repeating the tables of a real one (samples/nodeos-v5-long, a segment an "
         "hour, counters going on), with its nodeos twice and two drives more; each command as a program of its own, "
-        "the quickest of two runs."
+        f"the quickest of {RUNS} runs."
     )
     tail = (
         "Not measured: sadf, pmlogsummary and pmdiff on data of the same size: neither sysstat nor pcp can make a "
@@ -57,11 +58,11 @@ def _figures(directory: Path) -> Iterator[Figure]:
     for side, path in whole.items():
         make_recording(SAMPLE / side, path, max(DAYS))
     before, after = (cut(path, WEEK_DAYS) for path in whole.values())
-    shown = best(words_of("show", before), 2)
+    shown = best(words_of("show", before), RUNS)
     held = memory_bytes(words_of("show", before))
     note = f"{shown.cpu_s:.1f} s of CPU, {held / 1e6:.0f} MB in two processes; {_EVERY_SAMPLE}"
     yield at_most("show, 7 days", _checked(shown).elapsed_s, "s", SHOW_S, note)
-    compared = best(_compare(before, after, directory), 2)
+    compared = best(_compare(before, after, directory), RUNS)
     note = f"{compared.cpu_s:.1f} s of CPU in two processes; {_EVERY_SAMPLE}"
     what = f"compare, 2 × 7 days, {_metrics(directory)} metrics"
     yield at_most(what, _checked(compared).elapsed_s, "s", COMPARE_S, note)
@@ -71,7 +72,7 @@ def _figures(directory: Path) -> Iterator[Figure]:
     elapsed = {}
     for days in DAYS:
         sides = [cut(path, days) for path in whole.values()]
-        elapsed[days] = _checked(best(_compare(*sides, directory), 1)).elapsed_s
+        elapsed[days] = _checked(best(_compare(*sides, directory), RUNS)).elapsed_s
     per_day = (elapsed[8] - elapsed[1]) / 7
     shown_times = ", ".join(f"{days} d {seconds:.2f} s" for days, seconds in elapsed.items())
     bend = (elapsed[8] - elapsed[4]) / max(2 * (elapsed[4] - elapsed[2]), 1e-9)

@@ -4,6 +4,7 @@ Only the command that is called is imported: the others are listed by their one 
 needs neither numpy nor anything heavier.
 """
 
+import gc
 import importlib
 import os
 import shlex
@@ -52,6 +53,9 @@ EXIT_CODES = (
     "this config; 10 regression, 11 inconclusive (both only with --fail-on); 12 an expectation of a playbook is not "
     "met, 13 cannot tell; 130 interrupted, what was recorded is kept."
 )
+OVER_SOON = frozenset({"show", "compare", "wear", "fleet", "export"})
+"""They read, print and end: what they leave lying about in circles is little, and looking for it takes time."""
+LOOK_FOR_CIRCLES_EVERY = 50_000  # new objects; as Python is set, 700
 MODULES = {"import": "import_"}
 """Modules that are not named as their command: its name is a word of Python."""
 
@@ -163,6 +167,8 @@ def main() -> None:
     # A product of two weeks at 1 Hz takes numpy 20 times as long on cores that wait for each other, and its last digit
     # would depend on how many there are.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if OVER_SOON.intersection(sys.argv[1:2]):
+        gc.set_threshold(LOOK_FOR_CIRCLES_EVERY)
     sys.stdout = output = _Output(sys.stdout)
     try:
         try:
