@@ -65,7 +65,7 @@ class Apart(Generic[T]):
             os.close(told_in)
 
     def ask(self, function: Callable[Concatenate[T, P], object], *args: P.args, **named: P.kwargs) -> None:
-        """Have a function of a module called; its answer is fetched before the next one is asked.
+        """Have a function of a module called; its answer is to be fetched before the next question.
 
         Raises:
             LeapprofError: the process has ended.
@@ -89,7 +89,7 @@ class Apart(Generic[T]):
         if kind == _FAILED:
             raise value
         if kind == _BROKE:
-            raise RuntimeError(f"in the process of the other side:\n{value}")
+            raise RuntimeError(f"in a process beside this one:\n{value}")
         return value
 
     def close(self) -> None:
@@ -109,8 +109,8 @@ class Apart(Generic[T]):
         signalled = self._status < 0
         how = f"was ended by signal {-self._status}" if signalled else f"ended with status {self._status}"
         return LeapprofError(
-            f"the process that read the other side {how}; if the machine is short of memory (signal 9), compare a "
-            "shorter part with --window"
+            f"the process that read a part of the recordings {how}; the kernel does that (signal 9) where memory is "
+            "short: try a machine with more, or compare a shorter part with --window"
         )
 
     def __enter__(self) -> "Apart[T]":
