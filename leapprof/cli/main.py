@@ -167,6 +167,9 @@ def main() -> None:
     # A product of two weeks at 1 Hz takes numpy 20 times as long on cores that wait for each other, and its last digit
     # would depend on how many there are.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # numpy asks for huge pages for each array of 4 MB and more, with a call each time: on a heap that is used again and
+    # again (store/heap.py) that doubles the time in the kernel.
+    os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
     if OVER_SOON.intersection(sys.argv[1:2]):
         gc.set_threshold(LOOK_FOR_CIRCLES_EVERY)
     sys.stdout = output = _Output(sys.stdout)
