@@ -7,6 +7,7 @@ share this process then, in two threads. What is computed is the same.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
@@ -17,6 +18,7 @@ from leapprof.assess.beside import apart_if_worth_it
 from leapprof.assess.cached import SideTables
 from leapprof.assess.liveness import Stretches
 from leapprof.assess.samples import RecordingTables
+from leapprof.assess.side_rows import Asked, Measured, side_rows
 from leapprof.assess.sides import CutSide, WindowChoice, cut_side
 from leapprof.model import Recording, Side, Table
 
@@ -67,13 +69,22 @@ def _release(side: CutSide, name: str, where: _Where | None) -> None:
     side.tables.release(name, where)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BothSides:
+    """Both sides with what was measured of each, table by table."""
+
+    sides: tuple[CutSide, CutSide]
+    measured: tuple[tuple[Measured, ...], tuple[Measured, ...]]
+
+
 @contextmanager
-def both_cut(
+def both_measured(
     recordings: tuple[RecordingTables, RecordingTables],
     within: tuple[Span | None, Span | None],
     window: WindowChoice | None,
-) -> Iterator[tuple[CutSide, CutSide]]:
-    """Give both sides with their windows, for as long as they are compared.
+    asked: tuple[Sequence[Asked], Sequence[Asked]],
+) -> Iterator[BothSides]:
+    """Give both sides with their windows and rows, for as long as they are compared.
 
     Raises:
         NotEnoughDataError: a recording is empty.
@@ -88,22 +99,21 @@ def both_cut(
     if apart is None:
         with ThreadPoolExecutor(max_workers=2) as pool:
             before, after = pool.map(lambda make: make(), cut)
-        yield before, after
+        yield BothSides(sides=(before, after), measured=on_each(side_rows, (before, after), asked))
         return
     with apart:
-        apart.ask(_told)
+        apart.ask(_told, asked[1])
         before = cut[0]()
-        yield before, _answered(apart)
+        first = side_rows(before, asked[0])
+        side, span, left_out, known, second = apart.answer()
+        tables = TablesApart(apart, side.recording)
+        after = CutSide(tables=tables, side=side, span=span, left_out=left_out, stages_known=known)
+        yield BothSides(sides=(before, after), measured=(first, second))
 
 
-def _told(side: CutSide) -> tuple[Side, Span, Stretches, bool]:
-    return side.side, side.span, side.left_out, side.stages_known
-
-
-def _answered(apart: Apart[CutSide]) -> CutSide:
-    side, span, left_out, known = apart.answer()
-    tables = TablesApart(apart, side.recording)
-    return CutSide(tables=tables, side=side, span=span, left_out=left_out, stages_known=known)
+def _told(side: CutSide, asked: Sequence[Asked]) -> tuple[Side, Span, Stretches, bool, tuple[Measured, ...]]:
+    """Return what is told of a side, and its rows: neither waits for the other side between the two."""
+    return side.side, side.span, side.left_out, side.stages_known, side_rows(side, asked)
 
 
 def on_each(

@@ -5,7 +5,7 @@ from itertools import chain
 from leapprof.analysis.batch import Span
 from leapprof.analysis.windows import change_point
 from leapprof.assess import texts
-from leapprof.assess.both_sides import both_cut
+from leapprof.assess.both_sides import both_measured
 from leapprof.assess.compute import nodeos_cpu
 from leapprof.assess.confounders import beside, confounders
 from leapprof.assess.cut import Change, find_change
@@ -19,7 +19,7 @@ from leapprof.assess.limits import limits
 from leapprof.assess.material import CompareOptions, Material
 from leapprof.assess.own_voice import voice_findings
 from leapprof.assess.per_unit import per_unit_figures
-from leapprof.assess.rows import measure_rows
+from leapprof.assess.rows import Row, asked_of, compared_tables, rows_of
 from leapprof.assess.samples import RecordingTables, read_samples
 from leapprof.assess.sides import CutSide
 from leapprof.assess.subjects import device_pairs, nodeos_pairs
@@ -48,8 +48,7 @@ def compare(
     options = options or CompareOptions()
     if not options.across:
         _check(before.manifest, after.manifest)
-    with both_cut((before, after), (None, None), options.window) as sides:
-        return _compared(*sides, options)
+    return _compared((before, after), (None, None), options)
 
 
 def compare_cut(
@@ -72,15 +71,25 @@ def compare_cut(
     to_s = options.window.to_s if options.window else None
     until_ns = None if to_s is None else change.wall_ns + round(to_s * NS_PER_S)
     spans = (change.span_before, change.span_after)
-    with both_cut(eras(recording, change.wall_ns, until_ns), spans, options.window) as sides:
-        return _compared(*sides, options, change)
+    return _compared(eras(recording, change.wall_ns, until_ns), spans, options, change)
 
 
 def _compared(
-    before: CutSide, after: CutSide, options: CompareOptions, change: Change | None = None
+    recordings: tuple[RecordingTables, RecordingTables],
+    within: tuple[Span | None, Span | None],
+    options: CompareOptions,
+    change: Change | None = None,
 ) -> Comparison:
-    """Return the comparison of two sides."""
-    material = _gathered(before, after, options, change)
+    """Return the comparison of two recordings, or of parts of them."""
+    tables = compared_tables(*(recording.manifest for recording in recordings))
+    with both_measured(recordings, within, options.window, asked_of(tables)) as found:
+        rows = rows_of(tables, found.sides, found.measured)
+        return _told(_gathered(rows, found.sides, options, change), change)
+
+
+def _told(material: Material, change: Change | None) -> Comparison:
+    """Return what is said of everything measured."""
+    before, after = material.sides
     starts = starts_of(material)
     also_changed = beside(material.facts, material.changes, material.defaults)
     change_point_said, change_evidence = _change_point(before, change) if change else (None, ())
@@ -109,15 +118,18 @@ def _compared(
         change_point=change_point_said,
         change_evidence=change_evidence,
         per_unit=per_unit_figures(material.rows, before, after),
-        headroom=headroom(material.rows, options.target_percent),
+        headroom=headroom(material.rows, material.options.target_percent),
         starts=starts,
     )
 
 
-def _gathered(before: CutSide, after: CutSide, options: CompareOptions, change: Change | None) -> Material:
+def _gathered(
+    rows: tuple[Row, ...], sides: tuple[CutSide, CutSide], options: CompareOptions, change: Change | None
+) -> Material:
     """Return everything measured."""
-    nodeos, devices = nodeos_pairs(before, after), device_pairs(before, after)
-    rows = measure_rows(before, after)
+    before, after = sides
+    recordings = before.side.recording, after.side.recording
+    nodeos, devices = nodeos_pairs(*recordings), device_pairs(*recordings)
     if not any(row.before and row.after for row in rows):
         raise NotEnoughDataError(
             "comparison", "no metric that both recordings hold", "the same readings on both sides"

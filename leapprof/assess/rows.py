@@ -1,6 +1,6 @@
 """The rows of a comparison before they are judged: every metric of every subject, measured on both sides."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -12,7 +12,7 @@ from leapprof.assess.metrics import METRICS, MetricSpec, SubjectKind
 from leapprof.assess.side_rows import Asked, Measured, SideRow, Who, drawn, side_rows
 from leapprof.assess.sides import CutSide
 from leapprof.assess.subjects import DevicePair, NodeosPair, device_pairs, nodeos_pairs
-from leapprof.model import Chart, Subject
+from leapprof.model import Chart, Recording, Subject
 
 RSS_REFUSED = (
     "the map mode differs: RSS in mapped is reclaimable page cache, in mapped_private, heap and locked it is "
@@ -71,35 +71,8 @@ class _Target:
     direct: bool = False
 
 
-def measure_rows(before: CutSide, after: CutSide) -> tuple[Row, ...]:
-    """Return every metric that at least one side holds, in the order of the metric table."""
-    nodeos, devices = nodeos_pairs(before, after), device_pairs(before, after)
-    tables = (
-        _Table("host", SubjectKind.HOST, (_host_target(),)),
-        _Table("nodeos", SubjectKind.NODEOS, tuple(_nodeos_target(p) for p in nodeos)),
-        _Table(
-            "nodeos_device",
-            SubjectKind.NODEOS_DEVICE,
-            tuple(_both_target(n, d) for n in nodeos for d in devices),
-        ),
-        _Table("device", SubjectKind.DEVICE, tuple(_device_target(p) for p in devices)),
-        _Table("chain", SubjectKind.NODEOS, tuple(_nodeos_target(p) for p in nodeos)),
-    )
-    asked = (
-        tuple(_asked(t, on_before=True) for t in tables),
-        tuple(_asked(t, on_before=False) for t in tables),
-    )
-    first, second = on_each(side_rows, (before, after), asked)
-    rows = [
-        *chain.from_iterable(_paired(*found) for found in zip(tables, first, second, strict=True)),
-        *_delays(before, after),
-    ]
-    order = {spec.name: i for i, spec in enumerate(METRICS)}
-    return tuple(sorted(rows, key=lambda row: order[row.spec.name]))
-
-
 @dataclass(frozen=True, slots=True)
-class _Table:
+class ComparedTable:
     """A table, and whose rows of it are compared."""
 
     name: str
@@ -107,13 +80,52 @@ class _Table:
     targets: tuple[_Target, ...]
 
 
-def _asked(table: _Table, *, on_before: bool) -> Asked:
+def measure_rows(before: CutSide, after: CutSide) -> tuple[Row, ...]:
+    """Return every metric that at least one side holds, in the order of the metric table."""
+    tables = compared_tables(before.side.recording, after.side.recording)
+    return rows_of(tables, (before, after), on_each(side_rows, (before, after), asked_of(tables)))
+
+
+def compared_tables(before: Recording, after: Recording) -> tuple[ComparedTable, ...]:
+    """Return whose rows of which tables are compared, as both manifests say."""
+    nodeos, devices = nodeos_pairs(before, after), device_pairs(before, after)
+    of_nodeos = tuple(_nodeos_target(pair) for pair in nodeos)
+    of_both = tuple(_both_target(n, d) for n in nodeos for d in devices)
+    return (
+        ComparedTable("host", SubjectKind.HOST, (_host_target(),)),
+        ComparedTable("nodeos", SubjectKind.NODEOS, of_nodeos),
+        ComparedTable("nodeos_device", SubjectKind.NODEOS_DEVICE, of_both),
+        ComparedTable("device", SubjectKind.DEVICE, tuple(_device_target(pair) for pair in devices)),
+        ComparedTable("chain", SubjectKind.NODEOS, of_nodeos),
+    )
+
+
+def asked_of(tables: Sequence[ComparedTable]) -> tuple[tuple[Asked, ...], tuple[Asked, ...]]:
+    """Return what is measured of these tables on either side."""
+    return tuple(_asked(t, on_before=True) for t in tables), tuple(_asked(t, on_before=False) for t in tables)
+
+
+def rows_of(
+    tables: Sequence[ComparedTable],
+    sides: tuple[CutSide, CutSide],
+    measured: tuple[Sequence[Measured], Sequence[Measured]],
+) -> tuple[Row, ...]:
+    """Return the rows of what was measured on both sides, and of probes of delay."""
+    rows = [
+        *chain.from_iterable(_paired(*found) for found in zip(tables, *measured, strict=True)),
+        *_delays(*sides),
+    ]
+    order = {spec.name: i for i, spec in enumerate(METRICS)}
+    return tuple(sorted(rows, key=lambda row: order[row.spec.name]))
+
+
+def _asked(table: ComparedTable, *, on_before: bool) -> Asked:
     """Return what is measured of a table on one side."""
     subjects = tuple(t.before if on_before else t.after for t in table.targets)
     return Asked(table=table.name, kind=table.kind, subjects=subjects)
 
 
-def _paired(table: _Table, before: Measured, after: Measured) -> Iterator[Row]:
+def _paired(table: ComparedTable, before: Measured, after: Measured) -> Iterator[Row]:
     """Yield the rows of one table, one subject after the other."""
     specs = _asked(table, on_before=True).specs
     for target, firsts, seconds in zip(table.targets, before, after, strict=True):

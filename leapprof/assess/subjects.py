@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from leapprof.assess.sides import CutSide, pair_devices, pair_nodeos
+from leapprof.assess.sides import pair_devices, pair_nodeos
 from leapprof.model import Device, DeviceKind, Nodeos, Recording, Subject
 
 ROLE_ORDER = ("state", "blocks", "state-history", "snapshots", "swap", "os")
@@ -54,9 +54,9 @@ class DevicePair:
         return Subject(device=self.device.name, role=self.role)
 
 
-def nodeos_pairs(before: CutSide, after: CutSide) -> tuple[NodeosPair, ...]:
+def nodeos_pairs(before: Recording, after: Recording) -> tuple[NodeosPair, ...]:
     """Return the pairs, then those that are on one side alone."""
-    first, second = before.side.recording.nodeos, after.side.recording.nodeos
+    first, second = before.nodeos, after.nodeos
     pairs = pair_nodeos(first, second)
     paired_before, paired_after = {a.id for a, _ in pairs}, {b.id for _, b in pairs}
     return (
@@ -66,9 +66,8 @@ def nodeos_pairs(before: CutSide, after: CutSide) -> tuple[NodeosPair, ...]:
     )
 
 
-def device_pairs(before: CutSide, after: CutSide) -> tuple[DevicePair, ...]:
+def device_pairs(first: Recording, second: Recording) -> tuple[DevicePair, ...]:
     """Return drives first, then the logical devices that carry a role: views of the drives below them."""
-    first, second = before.side.recording, after.side.recording
     roles_before, roles_after = roles_of(first), roles_of(second)
     shown_before, shown_after = shown_devices(first, roles_before), shown_devices(second, roles_after)
     pairs = pair_devices(shown_before, shown_after)
