@@ -131,6 +131,7 @@ def test_it_is_ended_whatever_it_does():
     assert gone(pid)
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # the test runner has threads, says Python 3.12
 def test_it_ends_when_nobody_asks_any_more():
     """A program that was killed leaves no process behind."""
     reader, writer = os.pipe()
