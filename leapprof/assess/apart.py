@@ -101,6 +101,7 @@ class Apart(Generic[T]):
             os.kill(self._pid, signal.SIGKILL)
             os.waitpid(self._pid, 0)
             self._pid = 0
+        gc.unfreeze()
 
     def _ended(self) -> LeapprofError:
         if self._pid:
