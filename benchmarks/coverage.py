@@ -4,7 +4,7 @@ Kinds of series that a node produces, with a mean that is known, in windows from
 very functions that reports use; other methods and other programs' rules see the same draws. Writes docs/coverage.md.
 
     python -m benchmarks.coverage --quick     a tenth of the draws, no week
-    python -m benchmarks.coverage             all draws, a quarter of an hour of two cores
+    python -m benchmarks.coverage             all draws, three minutes of two idle cores
 """
 
 import argparse
