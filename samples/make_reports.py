@@ -214,6 +214,16 @@ CASES = (
     ),
     ReportCase(folder="standin-two-hours", make=_two_hours),
     ReportCase(
+        folder="standin-side-by-side",
+        make=lambda: _pair("standin-side-by-side/mapped", "standin-side-by-side/mapped_private", across=True),
+    ),
+    ReportCase(
+        folder="standin-side-by-side-same",
+        make=lambda: _pair(
+            "standin-side-by-side/mapped_private", "standin-side-by-side/mapped_private-again", across=True
+        ),
+    ),
+    ReportCase(
         folder="standin-same-private",
         make=lambda: _pair("standin-abab/2-mapped_private", "standin-abab/4-mapped_private"),
     ),

@@ -9,12 +9,10 @@ that leapprof reads today and of the devices that carry the stand-ins' data; mou
 of the machine are left out.
 """
 
-import argparse
 import sys
 from pathlib import Path
 
-from leapprof.assess.load import load
-from samples.smaller import Kept, write_smaller
+from samples.smaller import Kept, make_smaller
 
 OUT = Path(__file__).parent / "standin-two-hours"
 BACKING_FILES = {"loop0": "/srv/disk-a.img", "loop2": "/srv/disk-b.img", "vda": None}
@@ -28,23 +26,18 @@ NOTES = {
 }
 
 
-def main() -> int:
-    """Make both phases."""
-    parser = argparse.ArgumentParser(description="make samples/standin-two-hours of the recordings of a run")
-    parser.add_argument("recordings", type=Path)
-    parser.add_argument("--out", type=Path, default=OUT)
-    arguments = parser.parse_args()
-    for phase in ("before", "after"):
-        (found,) = arguments.recordings.glob(f"node-host-{phase}-*")
-        kept = Kept(
+KEPT = {
+    phase: (
+        f"node-host-{phase}-*",
+        Kept(
             backing_files=BACKING_FILES,
             mounts=MOUNTS,
             command=f"leapprof record node-host --phase {phase} --duration 60m --out recordings",
             notes=NOTES,
-        )
-        print(write_smaller(load(found), kept, arguments.out / phase))
-    return 0
-
+        ),
+    )
+    for phase in ("before", "after")
+}
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(make_smaller("make samples/standin-two-hours of the recordings of a run", OUT, KEPT))

@@ -1,5 +1,6 @@
 """Real recordings made small enough to keep: without the columns that nobody reads and what is not their host's own."""
 
+import argparse
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from leapprof.assess.load import LoadedRecording
+from leapprof.assess.load import LoadedRecording, load
 from leapprof.assess.metrics import METRICS
 from leapprof.model import Recording, Table, Topology
 from leapprof.store import RecordingWriter
@@ -43,6 +44,24 @@ class Kept:
     mounts: tuple[str, ...]
     command: str
     notes: Mapping[str, str]
+
+
+def make_smaller(what: str, out: Path, kept: Mapping[str, tuple[str, Kept]]) -> int:
+    """Run a program that makes a sample: RECORDINGS [--out DIRECTORY].
+
+    Args:
+        what: the program does.
+        out: directory of the sample.
+        kept: directory of a recording below it → pattern of its name among RECORDINGS, and what stays of it.
+    """
+    parser = argparse.ArgumentParser(description=what)
+    parser.add_argument("recordings", type=Path)
+    parser.add_argument("--out", type=Path, default=out)
+    arguments = parser.parse_args()
+    for name, (pattern, stays) in kept.items():
+        (found,) = arguments.recordings.glob(pattern)
+        print(write_smaller(load(found), stays, arguments.out / name))
+    return 0
 
 
 def write_smaller(recording: LoadedRecording, kept: Kept, directory: Path) -> Path:

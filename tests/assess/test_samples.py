@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from leapprof.analysis.windows import HOUR_S
 from leapprof.assess.compare import compare, compare_cut
 from leapprof.assess.load import load
 from leapprof.assess.material import CompareOptions
@@ -84,6 +85,20 @@ def test_of_two_nodes_the_changed_one_improved_and_the_other_did_not_move():
     assert "state, blocks of a" in found.headline[1]
     cpu = {m.subject.nodeos: m.verdict for m in found.metrics if m.name == "nodeos.cpu_cores"}
     assert cpu == {"a": "unchanged", "b": "unchanged"}
+
+
+def test_two_real_hours_end_in_verdicts_of_full_grade():
+    """Nodes beside each other: another map mode divides the writes by some hundred, an equal node writes as much."""
+    for folder, device, verdict in (
+        ("standin-side-by-side", "loop0", "improved"),
+        ("standin-side-by-side-same", "loop1", "unchanged"),
+    ):
+        found = comparison(folder)
+        assert min(side.window.compared_s for side in (found.before, found.after)) > 2 * HOUR_S
+        (writes,) = (
+            m for m in found.metrics if m.name == "device.write_bytes_per_s" and m.subject.device == device
+        )
+        assert (writes.verdict, writes.grade, writes.headline) == (verdict, Grade.FULL, True)
 
 
 def test_the_published_cases_end_as_they_deserve():
