@@ -110,7 +110,7 @@ class Apart(Generic[T]):
         signalled = self._status < 0
         how = f"was ended by signal {-self._status}" if signalled else f"ended with status {self._status}"
         return LeapprofError(
-            f"the process that read a part of the recordings {how}; the kernel does that (signal 9) where memory is "
+            f"a process that worked beside this one {how}; the kernel does that (signal 9) where memory is "
             "short: try a machine with more, or compare a shorter part with --window"
         )
 
