@@ -29,16 +29,21 @@ def words_of(*words: object, program: str = PROGRAM) -> list[str]:
     return [sys.executable, "-c", program, *map(str, words)]
 
 
-def run(words: Sequence[str]) -> Run:
-    """Run a program to its end, its output unseen."""
-    began = time.monotonic()
-    process = subprocess.Popen(
+def _started(words: Sequence[str]) -> "subprocess.Popen[bytes]":
+    """Start a program, its output unseen."""
+    return subprocess.Popen(
         words,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         stdin=subprocess.DEVNULL,
         env=_ENVIRONMENT,
     )
+
+
+def run(words: Sequence[str]) -> Run:
+    """Run a program to its end, its output unseen."""
+    began = time.monotonic()
+    process = _started(words)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     return Run(
@@ -59,13 +64,7 @@ def memory_bytes(words: Sequence[str]) -> int:
     That is at least what they held together at any moment: their highest moments need not be one, and what a forked
     process shares with the one before counts twice. It is a run of its own, for looking takes time.
     """
-    process = subprocess.Popen(
-        words,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        stdin=subprocess.DEVNULL,
-        env=_ENVIRONMENT,
-    )
+    process = _started(words)
     peaks: dict[int, int] = {}
     while process.poll() is None:
         for pid in (process.pid, *_children(process.pid)):
